@@ -1,0 +1,1 @@
+"""Differentiable electric-motor actuators in JAX."""

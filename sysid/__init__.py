@@ -1,0 +1,1 @@
+"""Fit motor parameters to bench logs."""
