@@ -9,3 +9,4 @@ class Saturation(enum.IntEnum):
     NONE = 0
     PEAK_TORQUE = 1
     VOLTAGE = 2
+    CURRENT = 3

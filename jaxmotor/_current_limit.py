@@ -1,0 +1,46 @@
+"""How a driver holds the winding current back: by giving the terminals less voltage."""
+
+import abc
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from ._parameter import Parameter, positive_or_infinite
+from ._stage import Scalar
+from ._winding import Response
+
+
+class AbstractCurrentLimit(eqx.Module):
+    """Bounds on the terminal voltage that keep the current inside its limit; carries no state."""
+
+    @abc.abstractmethod
+    def voltage_bounds(self, params: Any, response: Response) -> tuple[Scalar, Scalar]:
+        """Lowest and highest terminal voltage [V] for which the step ends inside the current limit."""
+
+
+class NoCurrentLimit(AbstractCurrentLimit):
+    """The driver does not measure current; params are `None`."""
+
+    def voltage_bounds(self, params: None, response: Response) -> tuple[Scalar, Scalar]:
+        del params
+        infinite = jnp.full_like(response.offset, jnp.inf)
+        return -infinite, infinite
+
+
+class CurrentLimitParams(eqx.Module):
+    """`current_limit`: largest magnitude of the winding current [A], may be infinite."""
+
+    current_limit: Parameter = positive_or_infinite("A")
+
+
+class CurrentLimit(AbstractCurrentLimit):
+    """|i| <= i_max by the voltage window (+-i_max - offset) / conductance around the back-EMF.
+
+    Without inductance this is BAM's duty window (kt w +- R i_max) / v_bus (bam/actuator.py). The bus may still be too
+    low to hold the current of a motor driven far beyond its no-load speed, as in a real bridge.
+    """
+
+    def voltage_bounds(self, params: CurrentLimitParams, response: Response) -> tuple[Scalar, Scalar]:
+        limit = params.current_limit
+        return (-limit - response.offset) / response.conductance, (limit - response.offset) / response.conductance

@@ -1,0 +1,64 @@
+"""What a controller asks of the power stage.
+
+A request is not yet a voltage: a duty needs the bus, a torque needs the winding as it is now and the speed as it is
+now. Evaluating it inside the step lets a current loop follow the back-EMF while the command is held.
+"""
+
+import abc
+
+import equinox as eqx
+
+from ._stage import Scalar
+from ._winding import QuasiStaticParams
+
+
+class AbstractRequest(eqx.Module):
+    """A demand on the terminals, a line in the bus voltage."""
+
+    @abc.abstractmethod
+    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+        """Terminal voltage [V] asked for at this bus voltage [V], hot winding params and shaft speed [rad/s]."""
+
+    @abc.abstractmethod
+    def ceiling(self, bus_voltage: Scalar) -> Scalar:
+        """Largest magnitude of the terminal voltage [V] that the power stage lets through."""
+
+
+class VoltageRequest(AbstractRequest):
+    """`voltage` [V] at the terminals, up to the bus voltage."""
+
+    voltage: Scalar
+
+    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+        del bus_voltage, winding, qvel
+        return self.voltage
+
+    def ceiling(self, bus_voltage: Scalar) -> Scalar:
+        return bus_voltage
+
+
+class DutyRequest(AbstractRequest):
+    """`duty` of the bridge [1], signed, with its largest magnitude `duty_limit` [1]: v = duty V."""
+
+    duty: Scalar
+    duty_limit: Scalar
+
+    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+        del winding, qvel
+        return self.duty * bus_voltage
+
+    def ceiling(self, bus_voltage: Scalar) -> Scalar:
+        return self.duty_limit * bus_voltage
+
+
+class TorqueRequest(AbstractRequest):
+    """`torque` [N m] at the shaft from an ideal current loop: v = R tau / Kt + Ke w."""
+
+    torque: Scalar
+
+    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+        del bus_voltage
+        return winding.resistance * self.torque / winding.torque_constant + winding.back_emf_constant * qvel
+
+    def ceiling(self, bus_voltage: Scalar) -> Scalar:
+        return bus_voltage

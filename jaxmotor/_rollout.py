@@ -1,0 +1,128 @@
+"""Whole runs: an actuator along a measured motion, a bench along its commands."""
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Bool, Float, PyTree
+
+from ._actuator import Actuator, ActuatorOutput, ActuatorParams, ActuatorState
+from ._bench import Bench, BenchOutput, BenchParams, BenchState
+from ._result import Result
+
+
+def _float_leaves(tree: PyTree) -> list[tuple[str, Any]]:
+    leaves = jax.tree_util.tree_leaves_with_path(tree)
+    return [
+        (jax.tree_util.keystr(path), leaf)
+        for path, leaf in leaves
+        if jnp.issubdtype(jnp.asarray(leaf).dtype, jnp.floating)
+    ]
+
+
+def _shared_float(params: PyTree, **others: PyTree) -> jnp.dtype:
+    """The one float type of a run; mixed types would fail deep inside the scan, so they are refused here by name."""
+    dtype = _float_leaves(params)[0][1].dtype
+    for name, tree in {"params": params, **others}.items():
+        for path, leaf in _float_leaves(tree):
+            if leaf.dtype != dtype:
+                raise TypeError(
+                    f"{name}{path} is {leaf.dtype} but the params are {dtype}: convert one of them, a run has one "
+                    "float type"
+                )
+    return dtype
+
+
+def _as_float(tree: PyTree, dtype: jnp.dtype) -> PyTree:
+    """Python and NumPy numbers and integers take the run's float type; floats of `jax` keep theirs, to be checked."""
+
+    def convert(x):
+        kind = x.dtype if isinstance(x, jax.Array) else np.asarray(x).dtype
+        kept = jnp.issubdtype(kind, jnp.bool_) or (isinstance(x, jax.Array) and jnp.issubdtype(kind, jnp.floating))
+        return jnp.asarray(x) if kept else jnp.asarray(x, dtype)
+
+    return jax.tree_util.tree_map(convert, tree)
+
+
+def _per_row(dt: Any, rows: int, dtype: jnp.dtype) -> Float[Array, " time"]:
+    steps = jnp.asarray(dt, dtype)
+    if steps.ndim > 1 or (steps.ndim == 1 and steps.shape[0] != rows):
+        raise ValueError(f"dt has shape {steps.shape}: give one step [s], or one per row ({rows} rows)")
+    return jnp.broadcast_to(steps, (rows,))
+
+
+def _finite(tree: PyTree) -> Bool[Array, ""]:
+    leaves = [leaf for _, leaf in _float_leaves(tree)]
+    return jnp.all(jnp.stack([jnp.all(jnp.isfinite(leaf)) for leaf in leaves])) if leaves else jnp.array(True)
+
+
+def _numbers(tree: PyTree) -> Bool[Array, ""]:
+    """No NaN; infinite limits are legitimate parameters."""
+    leaves = [leaf for _, leaf in _float_leaves(tree)]
+    return ~jnp.any(jnp.stack([jnp.any(jnp.isnan(leaf)) for leaf in leaves])) if leaves else jnp.array(True)
+
+
+def replay(
+    actuator: Actuator,
+    state: ActuatorState,
+    params: ActuatorParams,
+    ctrl: PyTree,
+    qpos: Float[Array, " time"],
+    qvel: Float[Array, " time"],
+    dt: Any,
+) -> tuple[ActuatorState, ActuatorOutput]:
+    """The actuator along a given motion: what current, torque and temperature it would have had.
+
+    **Arguments:** `ctrl`: command or `Input` with a leading time axis; `qpos` [rad], `qvel` [rad/s] of shape (time,);
+    `dt` [s]: one step, or one per row.
+
+    **Returns:** the last state, and the outputs with a leading time axis: row k is the instant t[k], torques act from
+    t[k] to t[k+1].
+
+    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length.
+    """
+    dtype = _shared_float(params, state=state)
+    ctrl, qpos, qvel = _as_float((ctrl, qpos, qvel), dtype)
+    steps = _per_row(dt, qpos.shape[0], dtype)
+    _shared_float(params, ctrl=ctrl, qpos=qpos, qvel=qvel)
+
+    @jax.checkpoint
+    def body(carry, row):
+        command, angle, speed, step = row
+        return actuator.step(carry, params, command, angle, speed, step)
+
+    return jax.lax.scan(body, state, (ctrl, qpos, qvel, steps))
+
+
+def rollout(
+    bench: Bench, state: BenchState, params: BenchParams, ctrl: PyTree, dt: Any
+) -> tuple[BenchState, BenchOutput]:
+    """The bench along its commands.
+
+    **Arguments:** `ctrl`: command or `Input` with a leading time axis; `dt` [s]: one step, or one per row.
+
+    **Returns:** the last state, and the outputs with a leading time axis: row k is the instant t[k], before the step;
+    torques act from t[k] to t[k+1]. `result` has no time axis: one `Result` code for the run.
+
+    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length.
+    """
+    dtype = _shared_float(params, state=state)
+    ctrl = _as_float(ctrl, dtype)
+    rows = jax.tree_util.tree_leaves(ctrl)[0].shape[0]
+    steps = _per_row(dt, rows, dtype)
+    _shared_float(params, ctrl=ctrl)
+
+    # Reverse mode then keeps one carry per step and recomputes the rest, which is several times cheaper than storing
+    # every intermediate of every step.
+    @jax.checkpoint
+    def body(carry, row):
+        before, finite = carry
+        command, step = row
+        after, out = bench.step(before, params, command, step)
+        return (after, finite & jnp.isfinite(after.qpos) & jnp.isfinite(after.qvel)), (before.qpos, before.qvel, out)
+
+    (state, finite), (qpos, qvel, out) = jax.lax.scan(body, (state, jnp.array(True)), (ctrl, steps))
+    sound = _finite(ctrl) & _finite(steps) & _numbers(params)
+    code = jnp.where(sound, jnp.where(finite, Result.OK.value, Result.NOT_FINITE.value), Result.BAD_INPUT.value)
+    return state, BenchOutput(qpos, qvel, out, code.astype(jnp.int32))
