@@ -1,0 +1,63 @@
+"""Samples that a fast logger repeats from a slow sensor."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sysid._resolution import resolution
+
+_FEWEST_RUNS = 8
+
+
+def held_rows(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which rows repeat an older sample.
+
+    A sensor frame slower than the logger shows as runs of equal values of nearly one length, between steps of any size.
+    A quantised channel also repeats, but changes by one quantum, and at once again when it moves fast; a constant
+    channel shows no regular runs. Neither is touched.
+
+    **Arguments:**
+
+    - `values`: the usable measurements in the order of time, shape `(rows,)`.
+
+    **Returns:** shape `(rows,)`, all False when the channel is not held.
+    """
+    fresh = np.zeros(len(values), dtype=np.bool_)
+    starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))) if len(values) else np.zeros(0, int)
+    if len(starts) < _FEWEST_RUNS:
+        return fresh
+    period = frame_length(values, starts)
+    if period is None:
+        return fresh
+    fresh[starts] = True
+    lengths = np.diff(starts, append=len(values))
+    # In a long run of one value every frame brought that value anew.
+    for start, length in zip(starts[lengths > 1.5 * period], lengths[lengths > 1.5 * period], strict=True):
+        fresh[np.round(np.arange(start, start + length - 0.5 * period, period)).astype(int)] = True
+    return ~fresh
+
+
+def frame_length(values: NDArray[np.float64], starts: NDArray[np.intp]) -> float | None:
+    """Rows per sensor frame, or None when the channel is fresh at every row.
+
+    **Arguments:**
+
+    - `values`: usable measurements, shape `(rows,)`.
+    - `starts`: the first row of every run of equal values.
+    """
+    lengths = np.diff(starts)[1:]
+    typical = float(np.median(lengths))
+    moving = lengths[lengths <= max(1.5 * typical, typical + 1.0)]
+    period = float(np.mean(moving))
+    quantum = resolution(values)
+    changes = np.abs(np.diff(values[starts]))
+    if period < 1.1 or quantum == 0.0:
+        return None
+    small = float(np.mean(changes < 1.5 * quantum))
+    if typical >= 2.0:
+        singles = float(np.mean(lengths == 1)) if typical > 2.0 else float(np.mean(lengths == 1)) - 0.2
+        regular = float(np.mean(np.abs(moving - typical) <= max(1.0, 0.3 * typical)))
+        return period if small < 0.6 and singles < 0.05 and regular > 0.8 and len(moving) > 0.5 * len(lengths) else None
+    # Fewer than two rows per frame: single repeats all over the log of a channel too fine to repeat by chance.
+    fine = float(np.median(changes)) > 20.0 * quantum
+    doubles = float(np.mean(moving == 2))
+    return period if fine and doubles > 0.1 and len(moving) > 0.9 * len(lengths) else None

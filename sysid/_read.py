@@ -1,0 +1,101 @@
+"""Reading a log from a file of any known format."""
+
+import os
+import pathlib
+from collections.abc import Callable, Mapping, Sequence
+
+from sysid._assemble import assemble
+from sysid._errors import LogError
+from sysid._log import Log
+from sysid._options import Options, parse_columns
+from sysid._table import Table
+
+_Reader = Callable[[pathlib.Path, Options], Table]
+
+
+def read_log(
+    path: str | os.PathLike[str],
+    *,
+    columns: Mapping[str, str] | str | None = None,
+    time_unit: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    flip: Sequence[str] = (),
+    keep: Sequence[str] = (),
+    hold: Sequence[str] = (),
+    limits: Mapping[str, float] | None = None,
+    counts_per_turn: float | None = None,
+    gear: float | None = None,
+    joint: int | str | None = None,
+    gap: float | None = None,
+    rate: float | None = None,
+    name: str | None = None,
+) -> Log:
+    """Reads a bench log, in SI units, with every measurement marked usable or not. The file is not modified.
+
+    **Arguments:**
+
+    - `path`: a CSV or other text table, a BAM recording (`.json`), either of a pair of SAGE files, Parquet or MAT.
+    - `columns`: per channel, or `"time"`, the source column, `"name"` or `"name[unit]"`; or all of them in one text,
+      `"channel=column[unit],..."`. Channels that are not named are found by the words of the headers.
+    - `time_unit`: of the time stamps: `"s"`, `"ms"`, `"us"`.
+    - `delimiter`, `decimal`: one character each; found from the file by default.
+    - `flip`: channels to read with the opposite sign.
+    - `keep`: codes of findings on which nothing is to be done: `wrapped_angle`, `held_samples`, `clipped`,
+      `unsigned_current`, `unsigned_torque`, `current_sign`.
+    - `hold`: input channels whose missing values are those of the row before.
+    - `limits`: per channel, the largest magnitude that its sensor can show, in the SI unit.
+    - `counts_per_turn`: encoder counts of one turn, for columns in counts.
+    - `gear`: position and velocity are those of the motor, and are divided by this ratio.
+    - `joint`: number or name of the joint, for files that hold several.
+    - `gap`: how many usual steps make a gap; 5 by default.
+    - `rate`: rows per second, for files without time stamps; stamps win over it.
+    - `name`: of the log; the file's name without its ending by default.
+
+    **Raises:** `LogError`, in one line, when the file is missing, empty or no log, or when something is ambiguous.
+    """
+    file = pathlib.Path(path)
+    try:
+        options = Options(
+            columns=parse_columns(columns) if isinstance(columns, str) else dict(columns or {}),
+            time_unit=time_unit,
+            delimiter=delimiter,
+            decimal=decimal,
+            flip=tuple(flip),
+            keep=tuple(keep),
+            hold=tuple(hold),
+            limits=dict(limits or {}),
+            counts_per_turn=counts_per_turn,
+            gear=gear,
+            joint=joint,
+            gap=gap,
+            rate=rate,
+        )
+        table = _reader(file)(file, options)
+    except FileNotFoundError:
+        raise LogError(f"{file}: no such file") from None
+    except IsADirectoryError:
+        raise LogError(f"{file}: is a folder: name a log file in it") from None
+    except OSError as error:
+        raise LogError(f"{file}: cannot be read: {error.strerror}") from None
+    return assemble(table, options, name or file.stem)
+
+
+def _reader(path: pathlib.Path) -> _Reader:
+    """The reader of the file's format, by its ending or its first bytes."""
+    ending = path.suffix.lower()
+    if path.is_dir():
+        raise IsADirectoryError
+    with path.open("rb") as file:
+        start = file.read(512)
+    if ending == ".json" or start.lstrip()[:1] == b"{":
+        from sysid._read_json import read_json
+
+        return read_json
+    if start.startswith(b"type,timestamp,positions"):
+        from sysid._read_sage import read_sage
+
+        return read_sage
+    from sysid._read_csv import read_csv
+
+    return read_csv
