@@ -59,6 +59,7 @@ from ._integrator import (
     Euler as Euler,
     ExactFlow as ExactFlow,
     ImplicitFast as ImplicitFast,
+    Prescribed as Prescribed,
 )
 from ._limits import (
     AbstractLimit as AbstractLimit,
@@ -74,6 +75,8 @@ from ._load import (
     PendulumParams as PendulumParams,
     RigidLoad as RigidLoad,
     RigidLoadParams as RigidLoadParams,
+    UnbalancedLoad as UnbalancedLoad,
+    UnbalancedLoadParams as UnbalancedLoadParams,
 )
 from ._motor import (
     Motor as Motor,

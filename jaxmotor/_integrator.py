@@ -164,3 +164,24 @@ class ImplicitFast(AbstractIntegrator):
         after, out = actuator.step(state, params, ctrl, qpos, qvel, dt)
         qpos, qvel = _implicit_step(actuator, load, params, load_params, out, slope, qpos, qvel, dt)
         return after, qpos, qvel, out
+
+
+class Prescribed(AbstractIntegrator):
+    """The joint keeps its speed whatever the torque: a dynamometer, a locked shaft at speed zero, or a replay whose
+    motion is set anew in every row. The load is not looked at."""
+
+    def step(
+        self,
+        actuator: Actuator,
+        load: AbstractLoad,
+        state: ActuatorState,
+        params: ActuatorParams,
+        load_params: Any,
+        ctrl: Any,
+        qpos: Scalar,
+        qvel: Scalar,
+        dt: Scalar,
+    ) -> Stepped:
+        del load, load_params
+        state, out = actuator.step(state, params, ctrl, qpos, qvel, dt)
+        return state, qpos + qvel * dt, qvel, out

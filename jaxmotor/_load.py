@@ -78,3 +78,30 @@ class Pendulum(AbstractLoad):
 
     def damping(self, params: PendulumParams) -> Scalar:
         return params.damping
+
+
+class UnbalancedLoadParams(eqx.Module):
+    """`inertia` [kg m^2] about the joint, all included; `unbalance` m g c [N m], the weight's largest torque;
+    `damping` [N m s/rad]; `offset` [rad] of the angle sensor."""
+
+    inertia: Parameter = nonnegative("kg m^2")
+    unbalance: Parameter = nonnegative("N m")
+    damping: Parameter = nonnegative("N m s/rad", default=0.0)
+    offset: Parameter = real("rad", default=0.0)
+
+
+class UnbalancedLoad(AbstractLoad):
+    """A rigid body of unknown shape on the joint: inertia and weight are two numbers; qpos = 0 hangs down.
+
+    torque = -m g c sin(q + offset), the compound pendulum about a fixed axis.
+    """
+
+    def inertia(self, params: UnbalancedLoadParams, qpos: Scalar) -> Scalar:
+        del qpos
+        return params.inertia
+
+    def external_torque(self, params: UnbalancedLoadParams, qpos: Scalar) -> Scalar:
+        return -params.unbalance * jnp.sin(qpos + params.offset)
+
+    def damping(self, params: UnbalancedLoadParams) -> Scalar:
+        return params.damping
