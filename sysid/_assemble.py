@@ -12,7 +12,7 @@ from sysid._marks import mark_clipped, mark_held, tell_coarse, tell_fast
 from sysid._options import Options
 from sysid._table import Column, Table
 from sysid._time import Stamps, order, seconds
-from sysid._turn import sign_unsigned, tell_encoder, turn_current
+from sysid._turn import compare_motion, sign_unsigned, tell_encoder, turn_current
 
 _FEWEST_ROWS = 10
 
@@ -43,12 +43,13 @@ def assemble(table: Table, options: Options, name: str) -> Log:
         channels.add(choice)
     mark_held(channels)
     mark_clipped(channels)
-    tell_fast(channels)
-    tell_coarse(channels)
     for channel in ("current", "torque"):
         sign_unsigned(channels, channel)
     turn_current(channels)
     tell_encoder(channels)
+    compare_motion(channels)
+    tell_fast(channels)
+    tell_coarse(channels)
     breaks = np.union1d(stamps.breaks, _unknown_inputs(channels)).astype(np.intp)
     return Log(
         name=name,
@@ -58,7 +59,7 @@ def assemble(table: Table, options: Options, name: str) -> Log:
         held=channels.held,
         censored=channels.censored,
         units=channels.units,
-        columns={choice.channel: choice.label for choice in choices},
+        columns={choice.channel: choice.label for choice in choices if choice.channel in channels.values},
         conditions=dict(table.conditions),
         breaks=breaks,
         source=table.source,

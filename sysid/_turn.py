@@ -45,7 +45,7 @@ def turn_current(channels: Channels) -> None:
 
 
 def tell_encoder(channels: Channels) -> None:
-    """Reports a velocity that runs against the voltage, or against the position.
+    """Reports a velocity that runs against the voltage.
 
     Nothing is turned: with gravity or a command in the log, the encoder's sign has a meaning beyond the motor.
     """
@@ -56,12 +56,34 @@ def tell_encoder(channels: Channels) -> None:
             message = f"the velocity runs against the voltage (correlation {alignment:.2f}); is the encoder reversed?"
             option = "--flip velocity,position or --flip voltage,current"
             channels.tell("encoder_sign", message, "kept as it is", option)
+
+
+def compare_motion(channels: Channels) -> None:
+    """Compares the travel of the position with that of the velocity; a position that does not follow is left out."""
     both = channels.both("position", "velocity")
-    if both is not None:
-        rows = np.flatnonzero(both[1:] & both[:-1])
-        moved = np.diff(channels.values["position"])[rows]
-        travelled = (channels.values["velocity"][:-1] * np.diff(channels.stamps.time))[rows]
-        alignment = _signs.alignment(moved, travelled)
-        if alignment is not None and alignment < -0.5:
-            message = f"the velocity runs against the position (correlation {alignment:.2f})"
-            channels.tell("position_sign", message, "kept as it is", "--flip position or --flip velocity")
+    if both is None:
+        return
+    rows = np.flatnonzero(both)
+    pieces = rows[:: max(len(rows) // 200, 1)]
+    if len(pieces) < 20:
+        return
+    steps = np.diff(channels.stamps.time, append=channels.stamps.time[-1])
+    travel = np.cumsum(channels.values["velocity"] * steps)
+    expected = travel[pieces[1:] - 1] - travel[pieces[:-1] - 1] * (pieces[:-1] > 0)
+    moved = np.diff(channels.values["position"][pieces])
+    agreement = _signs.alignment(moved, expected)
+    if agreement is None:
+        return
+    ratio = float(np.sqrt(np.mean(moved**2) / np.mean(expected**2)))
+    if abs(agreement) < 0.5 and not channels.keeps("position_unrelated"):
+        del channels.values["position"], channels.masks["position"]
+        message = f"the position does not follow the velocity (correlation {agreement:.2f})"
+        channels.tell("position_unrelated", message, "position is left out", "--keep position_unrelated")
+    elif abs(agreement) < 0.5:
+        channels.tell("position_unrelated", "the position does not follow the velocity", "kept", "")
+    elif agreement < 0.0:
+        message = f"the velocity runs against the position (correlation {agreement:.2f})"
+        channels.tell("position_sign", message, "kept as it is", "--flip position or --flip velocity")
+    elif not 0.7 < ratio < 1.4:
+        message = f"the position moves {ratio:.4g} times as far as the velocity says; are both on one side of the gear?"
+        channels.tell("position_scale", message, "kept as it is", "--columns channel=column[unit] or --counts-per-turn")
