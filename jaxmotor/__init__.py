@@ -15,13 +15,22 @@ from ._bench import (
     BenchState as BenchState,
 )
 from ._bristle import AbstractBristle as AbstractBristle, Frictionless as Frictionless
-from ._cogging import AbstractCogging as AbstractCogging, NoCogging as NoCogging
+from ._bristle_motion import (
+    BristleState as BristleState,
+)
+from ._cogging import (
+    AbstractCogging as AbstractCogging,
+    Cogging as Cogging,
+    CoggingParams as CoggingParams,
+    NoCogging as NoCogging,
+)
 from ._controller import (
     AbstractController as AbstractController,
     Demand as Demand,
     DutyDrive as DutyDrive,
     ServoDrive as ServoDrive,
     ServoDriveParams as ServoDriveParams,
+    ShortedDrive as ShortedDrive,
     TorqueDrive as TorqueDrive,
     VoltageDrive as VoltageDrive,
 )
@@ -36,6 +45,22 @@ from ._current_rate import (
     CurrentRateLimit as CurrentRateLimit,
     CurrentRateLimitParams as CurrentRateLimitParams,
     UnlimitedCurrentRate as UnlimitedCurrentRate,
+)
+from ._dahl import (
+    Dahl as Dahl,
+    DahlParams as DahlParams,
+)
+from ._decay import (
+    AbstractDecay as AbstractDecay,
+    GaussianDecay as GaussianDecay,
+    NoDecay as NoDecay,
+    PowerDecay as PowerDecay,
+    PowerDecayParams as PowerDecayParams,
+)
+from ._delay import (
+    Delay as Delay,
+    DelayParams as DelayParams,
+    DelayState as DelayState,
 )
 from ._drag import (
     AbstractDrag as AbstractDrag,
@@ -52,8 +77,25 @@ from ._dry_friction import (
     CoulombFrictionParams as CoulombFrictionParams,
     NoDryFriction as NoDryFriction,
 )
+from ._gains import (
+    convert_gains as convert_gains,
+)
 from ._gear import AbstractGear as AbstractGear, Gear as Gear, GearParams as GearParams
 from ._input import Input as Input
+from ._integral import (
+    AbstractIntegral as AbstractIntegral,
+    AbstractIntegralBound as AbstractIntegralBound,
+    ErrorIntegral as ErrorIntegral,
+    FollowingIntegral as FollowingIntegral,
+    FollowingIntegralParams as FollowingIntegralParams,
+    IntegralBound as IntegralBound,
+    IntegralBoundParams as IntegralBoundParams,
+    IntegralParams as IntegralParams,
+    IntegralState as IntegralState,
+    NoIntegral as NoIntegral,
+    NoIntegralBound as NoIntegralBound,
+    TargetIntegral as TargetIntegral,
+)
 from ._integrator import (
     AbstractIntegrator as AbstractIntegrator,
     Euler as Euler,
@@ -78,6 +120,15 @@ from ._load import (
     UnbalancedLoad as UnbalancedLoad,
     UnbalancedLoadParams as UnbalancedLoadParams,
 )
+from ._lugre import (
+    LuGre as LuGre,
+    LuGreParams as LuGreParams,
+)
+from ._lumped_thermal import (
+    LumpedThermal as LumpedThermal,
+    LumpedThermalParams as LumpedThermalParams,
+    LumpedThermalState as LumpedThermalState,
+)
 from ._motor import (
     Motor as Motor,
     MotorOutput as MotorOutput,
@@ -85,10 +136,30 @@ from ._motor import (
     MotorState as MotorState,
 )
 from ._parameter import check_params as check_params
+from ._passivity import (
+    PassivityWarning as PassivityWarning,
+    check_lugre as check_lugre,
+    passive_damping as passive_damping,
+)
+from ._position_pid import (
+    PositionPID as PositionPID,
+    PositionPIDParams as PositionPIDParams,
+)
 from ._result import Result as Result
 from ._rollout import replay as replay, rollout as rollout
 from ._saturation import Saturation as Saturation
-from ._setpoint import AbstractSetpoint as AbstractSetpoint, NoSlew as NoSlew
+from ._setpoint import (
+    AbstractSetpoint as AbstractSetpoint,
+    CommandRange as CommandRange,
+    CommandRangeParams as CommandRangeParams,
+    NoSlew as NoSlew,
+    SetpointChain as SetpointChain,
+)
+from ._slew import (
+    SlewLimiter as SlewLimiter,
+    SlewLimiterParams as SlewLimiterParams,
+    SlewLimiterState as SlewLimiterState,
+)
 from ._stage import AbstractStage as AbstractStage
 from ._supply import (
     AbstractSupply as AbstractSupply,
@@ -97,6 +168,20 @@ from ._supply import (
     IdealSupply as IdealSupply,
 )
 from ._thermal import AbstractThermal as AbstractThermal, Isothermal as Isothermal
+from ._torque_space_pid import (
+    TorqueSpacePID as TorqueSpacePID,
+    TorqueSpacePIDParams as TorqueSpacePIDParams,
+)
+from ._velocity_pi import (
+    VelocityPI as VelocityPI,
+    VelocityPIParams as VelocityPIParams,
+)
+from ._voltage_limit import (
+    AbstractVoltageLimit as AbstractVoltageLimit,
+    NoVoltageLimit as NoVoltageLimit,
+    VoltageLimit as VoltageLimit,
+    VoltageLimitParams as VoltageLimitParams,
+)
 from ._winding import (
     AbstractWinding as AbstractWinding,
     FixedTimeConstant as FixedTimeConstant,

@@ -92,3 +92,19 @@ class ServoDrive(AbstractController):
     ) -> tuple[None, DutyRequest]:
         del state, qvel, dt
         return None, DutyRequest(params.gain * (ctrl.command - qpos), params.duty_limit)
+
+
+class ShortedDrive(AbstractController):
+    """Terminals shorted, v = 0: a passive motor that brakes with its back-EMF (MuJoCo's input "none").
+
+    The command is not looked at; by MuJoCo's convention it has length 0. Params are `None`.
+    """
+
+    def init(self, params: None) -> None:
+        del params
+
+    def step(
+        self, state: None, params: None, ctrl: Demand, qpos: Scalar, qvel: Scalar, dt: Scalar
+    ) -> tuple[None, VoltageRequest]:
+        del state, params, ctrl, qpos, dt
+        return None, VoltageRequest(jnp.zeros_like(qvel))

@@ -1,0 +1,44 @@
+"""A speed loop that computes a voltage."""
+
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+
+from ._controller import AbstractController, Demand
+from ._integral import AbstractIntegral, FollowingIntegral
+from ._parameter import Parameter, real
+from ._request import VoltageRequest
+from ._stage import Scalar
+from ._voltage_limit import AbstractVoltageLimit, NoVoltageLimit
+
+
+class VelocityPIParams(eqx.Module):
+    """`proportional_gain` k_p [V s/rad]; `integral` and `voltage_limit` belong to those parts."""
+
+    proportional_gain: Parameter = real("V s/rad")
+    integral: Any = None
+    voltage_limit: Any = None
+
+
+class VelocityPI(AbstractController):
+    """v = clip(k_p (u - w) + k_i (x_I - theta), +-v_max), dx_I/dt = u (MuJoCo DC motor note, "Velocity Mode"; MuJoCo
+    3.7 to 3.11). The command u is a speed of the motor shaft [rad/s].
+
+    The default integral bounds target minus angle; `TargetIntegral(IntegralBound())` is MuJoCo's, which bounds the
+    target and so stops a motor that should travel; `NoIntegral` leaves a plain speed gain.
+    """
+
+    integral: AbstractIntegral = FollowingIntegral()
+    voltage_limit: AbstractVoltageLimit = NoVoltageLimit()
+
+    def init(self, params: VelocityPIParams) -> Any:
+        return self.integral.init(params.integral)
+
+    def step(
+        self, state: Any, params: VelocityPIParams, ctrl: Demand, qpos: Scalar, qvel: Scalar, dt: Scalar
+    ) -> tuple[Any, VoltageRequest]:
+        state, action = self.integral.step(state, params.integral, ctrl.command, qpos, qvel, dt)
+        volts = params.proportional_gain * (ctrl.command - qvel) + action
+        bound = self.voltage_limit.bound(params.voltage_limit, qvel)
+        return state, VoltageRequest(jnp.clip(volts, -bound, bound))
