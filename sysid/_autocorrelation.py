@@ -1,0 +1,52 @@
+"""Residuals that remember: the autoregression that whitens them."""
+
+import numpy as np
+from scipy.signal import lfilter
+
+_HIGHEST_ORDER = 24
+
+
+def autoregression(series: list[np.ndarray]) -> tuple[np.ndarray, float]:
+    """Coefficients a of e[t] = sum_k a[k] x[t - k] (a[0] = 1) and the variance of e, for several runs of one process.
+
+    Pooled Burg recursion, which is stable by construction; the order is the one of least BIC, so white residuals get
+    order zero.
+    """
+    runs = [np.asarray(s, float) for s in series if len(s) > 1]
+    count = sum(len(r) for r in runs)
+    if not runs or count == 0:
+        return np.ones(1), 0.0
+    variance = sum(float(r @ r) for r in runs) / count
+    coefficients = np.ones(1)
+    if variance == 0:
+        return coefficients, 0.0
+    forward, backward = [r.copy() for r in runs], [r.copy() for r in runs]
+    best = (count * np.log(variance), coefficients, variance)
+    for order in range(1, min(_HIGHEST_ORDER, count // 20) + 1):
+        ahead = [f[1:] for f in forward]
+        behind = [b[:-1] for b in backward]
+        top = sum(float(f @ b) for f, b in zip(ahead, behind, strict=True))
+        bottom = sum(float(f @ f + b @ b) for f, b in zip(ahead, behind, strict=True))
+        if bottom == 0:
+            break
+        reflection = -2 * top / bottom
+        forward = [f + reflection * b for f, b in zip(ahead, behind, strict=True)]
+        backward = [b + reflection * f for f, b in zip(ahead, behind, strict=True)]
+        padded = np.append(coefficients, 0.0)
+        coefficients = padded + reflection * padded[::-1]
+        variance *= 1 - reflection**2
+        if variance <= 0:
+            break
+        score = count * np.log(variance) + order * np.log(count)
+        if score < best[0]:
+            best = (score, coefficients, variance)
+    return best[1], best[2]
+
+
+def spread(columns: np.ndarray, coefficients: np.ndarray, variance: float) -> np.ndarray:
+    """X' G X for the covariance G of the process, X of shape (rows, k).
+
+    G = variance (A'A)^-1 with the whitening filter A, so X' G X = variance |A^-T X|^2: the columns filtered backwards.
+    """
+    filtered = lfilter([1.0], coefficients, columns[::-1], axis=0)
+    return variance * filtered.T @ filtered

@@ -1,0 +1,87 @@
+"""What a model says a log should have read: one segment, every row."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+import jaxmotor as jm
+
+from ._batch import Batch
+from ._free import Subject
+
+Row = Float[Array, " time"]
+
+
+def delayed(command: Row, dt: Row, delay: Float[Array, ""]) -> Row:
+    """A held command that acts `delay` [s] later than its row, as its mean over each row.
+
+    Reading the line through the rows at t - delay is that mean for a command held over equal rows, and unlike the
+    held command itself it has a slope in the delay.
+    """
+    time = jnp.cumsum(dt) - dt
+    return jnp.interp(time - delay, time, command)
+
+
+def initial_state(bench: jm.Bench, subject: Subject, initial: dict[str, Float[Array, ""]]) -> jm.BenchState:
+    """The bench's state at the start of a segment, from the initial values that have a place in it."""
+    state = bench.init(subject.bench, initial["position"], initial["velocity"])
+    for name, place in (("current", lambda s: s.actuator.motor.winding.current), ("rise", _rise)):
+        if name in initial:
+            state = eqx.tree_at(place, state, initial[name])
+    return state
+
+
+def _rise(state: jm.BenchState):
+    return state.actuator.motor.thermal.rise
+
+
+def predict(
+    bench: jm.Bench,
+    subject: Subject,
+    segment: Batch,
+    initial: dict[str, Float[Array, ""]],
+    reset: Bool[Array, " time"],
+    substeps: int,
+) -> dict[str, Row]:
+    """Every channel that a bench and its sensors can predict, at each row of `segment`.
+
+    **Arguments:** `reset`: rows at which the motion returns to the measured one (windows); `substeps`: steps of the
+    bench per row.
+    """
+    sensors = subject.sensors
+    command = delayed(segment.command, segment.dt, sensors.delay) + sensors.torque_offset
+    rows = jm.Input(command, segment.bus_voltage, segment.enabled, segment.ambient)
+
+    @jax.checkpoint
+    def body(state, row):
+        row_input, dt, returns, position, velocity = row
+        state = eqx.tree_at(
+            lambda s: (s.qpos, s.qvel),
+            state,
+            (jnp.where(returns, position, state.qpos), jnp.where(returns, velocity, state.qvel)),
+        )
+        # Padding has no duration; a step of it must still be a step.
+        live = dt > 0
+        step = jnp.where(live, dt, jnp.ones_like(dt)) / substeps
+        after, first = bench.step(state, subject.bench, row_input, step)
+        for _ in range(substeps - 1):
+            after, _ = bench.step(after, subject.bench, row_input, step)
+        after = jax.tree_util.tree_map(lambda new, old: jnp.where(live, new, old), after, state)
+        return after, (state.qpos, state.qvel, first)
+
+    _, (position, velocity, out) = jax.lax.scan(
+        body,
+        initial_state(bench, subject, initial),
+        (rows, segment.dt, reset, segment.reset_position, segment.reset_velocity),
+    )
+    channels = {
+        "position": position,
+        "velocity": velocity + sensors.velocity_offset,
+        "current": sensors.current_gain * out.current + sensors.current_offset,
+        "torque": out.joint_torque,
+        "voltage": out.voltage,
+        "temperature": out.temperature,
+        "supply_current": out.supply_current,
+    }
+    return {name: value for name, value in channels.items() if value is not None}

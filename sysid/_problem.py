@@ -1,0 +1,118 @@
+"""The cost of a fit and its derivatives, as pure functions of the unknowns."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Bool, Float
+
+import jaxmotor as jm
+
+from ._batch import Batch, Scales
+from ._free import Subject, Unknowns, write
+from ._normal_equations import NormalEquations, Point
+from ._prediction import predict
+from ._residual import bends, residuals, soft_l1, weight
+
+_INITIAL_REACH = 10.0
+"""Standard deviation of the prior on initial states, in units of their width: weak, but never without bound."""
+
+
+class Prior(eqx.Module):
+    """What was known of each coordinate's physical value before: `mean` and `width`, infinite where nothing was."""
+
+    mean: Float[Array, " n"]
+    width: Float[Array, " n"]
+
+
+class Problem(eqx.Module):
+    """A fit: `bench` and `substeps` are structure, the rest data.
+
+    `reset` marks the rows at which the motion returns to the measured one; `expand` says which free parameter each
+    coordinate belongs to.
+    """
+
+    bench: jm.Bench
+    subject: Subject
+    unknowns: Unknowns
+    batch: Batch
+    scales: Scales
+    reset: Bool[Array, "segment time"]
+    prior: Prior
+    owner: tuple[int, ...] = eqx.field(static=True)
+    substeps: int = eqx.field(static=True, default=1)
+
+    @property
+    def initial_names(self) -> tuple[str, ...]:
+        """Names of the initial states, in the order in which a `Point` holds them."""
+        return tuple(sorted(self.batch.initial))
+
+    def predict(
+        self, local: Float[Array, " local"], initial: Float[Array, " m"], segment: Batch, reset: Bool[Array, " time"]
+    ) -> dict[str, Float[Array, " time"]]:
+        """Every predicted channel of one segment."""
+        subject = self.unknowns.put(write(self.subject, segment.overrides), local)
+        states = {
+            name: segment.initial[name].value + segment.initial[name].width * initial[k]
+            for k, name in enumerate(self.initial_names)
+        }
+        return predict(self.bench, subject, segment, states, reset, self.substeps)
+
+    def _residuals(self, local, initial, segment, reset) -> Float[Array, "channel time"]:
+        return residuals(self.predict(local, initial, segment, reset), segment, self.scales)
+
+    def residuals(self, point: Point) -> Float[Array, "segment channel time"]:
+        """Residuals of every segment in units of sigma."""
+        return jax.vmap(self._residuals)(
+            point.coordinates[self.batch.pick], point.initial, self.batch, self.reset
+        )
+
+    def _prior_residuals(self, coordinates: Float[Array, " n"]) -> Float[Array, " n"]:
+        values = [self.unknowns.bijectors[owner].value(coordinates[k]) for k, owner in enumerate(self.owner)]
+        return (jnp.stack(values) - self.prior.mean) / self.prior.width
+
+    def _beliefs(self, point: Point) -> Float[Array, ""]:
+        prior = self._prior_residuals(point.coordinates)
+        return jnp.sum(prior**2) / 2 + jnp.sum((point.initial / _INITIAL_REACH) ** 2) / 2
+
+    def value(self, point: Point) -> Float[Array, ""]:
+        """The cost: robust misfit of every usable sample, plus priors."""
+        bend = bends(self.batch, self.scales)
+        return jnp.sum(soft_l1(self.residuals(point), bend)) + self._beliefs(point)
+
+    def jacobian(self, point: Point) -> tuple[Float[Array, "segment channel time"], Float[Array, "segment channel time k"]]:
+        """Residuals and their derivatives in (local coordinates, initial states) of each segment, by forward mode."""
+        local = point.coordinates[self.batch.pick]
+        size = local.shape[-1]
+
+        def one(local, initial, segment, reset):
+            def both(unknown):
+                value = self._residuals(unknown[:size], unknown[size:], segment, reset)
+                return value, value
+
+            derivative, value = jax.jacfwd(both, has_aux=True)(jnp.concatenate([local, initial]))
+            return value, derivative
+
+        return jax.vmap(one)(local, point.initial, self.batch, self.reset)
+
+    def linearize(self, point: Point) -> tuple[Float[Array, ""], NormalEquations]:
+        """The cost and the weighted normal equations at `point`."""
+        values, derivatives = self.jacobian(point)
+        bend = bends(self.batch, self.scales)
+        weights = weight(values, bend)
+        cost = jnp.sum(soft_l1(values, bend)) + self._beliefs(point)
+        hessian = jnp.einsum("scta,sct,sctb->sab", derivatives, weights, derivatives)
+        gradient = jnp.einsum("scta,sct,sct->sa", derivatives, weights, values)
+        size, total = self.batch.pick.shape[-1], point.coordinates.shape[0]
+        scatter = jax.nn.one_hot(self.batch.pick, total, dtype=values.dtype)
+        prior, slopes = jax.jvp(
+            self._prior_residuals, (point.coordinates,), (jnp.ones_like(point.coordinates),)
+        )
+        belief = jnp.eye(point.initial.shape[-1], dtype=values.dtype) / _INITIAL_REACH**2
+        return cost, NormalEquations(
+            shared=jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter)
+            + jnp.diag(slopes**2),
+            mixed=jnp.einsum("sln,slm->snm", scatter, hessian[:, :size, size:]),
+            own=hessian[:, size:, size:] + belief,
+            shared_gradient=jnp.einsum("sln,sl->n", scatter, gradient[:, :size]) + slopes * prior,
+            own_gradient=gradient[:, size:] + point.initial / _INITIAL_REACH**2,
+        )

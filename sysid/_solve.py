@@ -1,0 +1,107 @@
+"""The one loop that moves parameters, whatever transformation moves them."""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jaxtyping import Array, Float
+
+from ._normal_equations import Point
+from ._problem import Problem
+
+
+@dataclasses.dataclass(frozen=True)
+class Solver:
+    """An Optax transformation and what it asks of the problem.
+
+    `normal_equations`: its update takes `normal`, built by forward mode; else a reverse-mode gradient serves it.
+    """
+
+    name: str
+    transformation: optax.GradientTransformationExtraArgs
+    normal_equations: bool
+
+
+@dataclasses.dataclass(frozen=True)
+class Stage:
+    """One leg of the walk: `reset` rows as data, at most `iterations`, until a step gains less than `gain` of the
+    cost."""
+
+    words: str
+    reset: np.ndarray
+    iterations: int
+    gain: float
+
+
+@eqx.filter_jit
+def _begin(solver: Solver, points: Point) -> Any:
+    return jax.vmap(solver.transformation.init)(points)
+
+
+@eqx.filter_jit
+def _advance(
+    solver: Solver, problem: Problem, points: Point, states: Any
+) -> tuple[Point, Any, Float[Array, " start"]]:
+    """One update of every start; the returned costs are those before it."""
+
+    def one(point, state):
+        if solver.normal_equations:
+            value, normal = problem.linearize(point)
+            gradient, extra = Point(normal.shared_gradient, normal.own_gradient), {"normal": normal}
+        else:
+            value, gradient = jax.value_and_grad(problem.value)(point)
+            extra = {"grad": gradient}
+        updates, state = solver.transformation.update(
+            gradient, state, point, value=value, value_fn=problem.value, **extra
+        )
+        return optax.apply_updates(point, updates), state, value
+
+    # Optax mixes weak and strong types, which strict promotion refuses.
+    with jax.numpy_dtype_promotion("standard"):
+        return jax.vmap(one)(points, states)
+
+
+@eqx.filter_jit
+def costs(problem: Problem, points: Point) -> Float[Array, " start"]:
+    """The cost of every start."""
+    return jax.vmap(problem.value)(points)
+
+
+def solve(
+    solver: Solver,
+    problem: Problem,
+    points: Point,
+    stages: list[Stage],
+    progress: Callable[[str, int, float], None],
+) -> tuple[Point, np.ndarray, list[tuple[str, int, float]]]:
+    """Walk every start through the stages.
+
+    **Arguments:** `points` with a leading axis of starts; `progress(words, iteration, cost)` is called after each
+    iteration with the best cost.
+
+    **Returns:** the points, their costs, and the trace of (stage, iteration, best cost).
+    """
+    trace: list[tuple[str, int, float]] = []
+    for stage in stages:
+        staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
+        states, before = _begin(solver, points), np.full(points.coordinates.shape[0], np.inf)
+        quiet = 0
+        for iteration in range(stage.iterations):
+            points, states, values = _advance(solver, staged, points, states)
+            now = np.asarray(values)
+            best = float(np.nanmin(now))
+            trace.append((stage.words, iteration, best))
+            progress(stage.words, iteration, best)
+            gained = np.nanmin(before) - best
+            before = now
+            # One rejected step is no rest: the damping may only have been too small for it.
+            quiet = quiet + 1 if gained <= stage.gain * abs(best) else 0
+            if quiet >= 3:
+                break
+    final = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stages[-1].reset))
+    return points, np.asarray(costs(final, points)), trace

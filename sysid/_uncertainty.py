@@ -1,0 +1,92 @@
+"""Error bars that hold for residuals which are neither white nor Gaussian.
+
+The estimate solves sum_t psi(z_t) J_t = 0, so its covariance is H^-1 M H^-1 with H = J' psi'(z) J and M the variance of
+that sum. M uses an autoregression of psi(z) per channel: residuals of real logs are correlated over many rows, and
+counting them as independent makes errors several times too small.
+"""
+
+import dataclasses
+
+import numpy as np
+
+from ._autocorrelation import autoregression, spread
+
+
+@dataclasses.dataclass(frozen=True)
+class Uncertainty:
+    """`covariance` of the coordinates [coordinate^2], `information` H, both (n, n); `white` the largest lag-one
+    correlation of any channel's residuals [1]; `misfit` the mean square residual per channel in units of sigma."""
+
+    covariance: np.ndarray
+    information: np.ndarray
+    correlation: dict[str, float]
+    misfit: dict[str, float]
+
+
+def _without_initial(derivatives: np.ndarray, weights: np.ndarray, shared: int, belief: float) -> np.ndarray:
+    """The columns of shared coordinates, less what the segment's own initial state takes up; (rows, shared)."""
+    own = derivatives[:, shared:]
+    weighted = own * weights[:, None]
+    matrix = weighted.T @ own + belief * np.eye(own.shape[1])
+    return derivatives[:, :shared] - own @ np.linalg.solve(matrix, weighted.T @ derivatives[:, :shared])
+
+
+def uncertainty(
+    residuals: np.ndarray,
+    derivatives: np.ndarray,
+    usable: np.ndarray,
+    bends: np.ndarray,
+    pick: np.ndarray,
+    total: int,
+    prior: np.ndarray,
+    names: list[str],
+) -> Uncertainty:
+    """Covariance of the coordinates.
+
+    **Arguments:** `residuals` (segment, channel, time) in sigmas; `derivatives` (segment, channel, time, local +
+    initial); `usable` like `residuals`; `bends` (channel,); `pick` (segment, local); `prior` (total,) the information
+    of priors; `names` of the channels.
+    """
+    segments, channels, _ = residuals.shape
+    local = pick.shape[1]
+    information, scatter = np.diag(prior).astype(float), np.diag(prior).astype(float)
+    squares = (residuals / bends[None, :, None]) ** 2
+    influence = residuals / np.sqrt(1 + squares)
+    slopes = (1 + squares) ** -1.5
+    columns: list[np.ndarray] = []
+    for s in range(segments):
+        flat = derivatives[s].reshape(-1, derivatives.shape[-1])
+        weights = (slopes[s] * usable[s]).reshape(-1)
+        columns.append(_without_initial(flat, weights, local, 1e-2).reshape(channels, -1, local))
+    correlation, misfit = {}, {}
+    for c in range(channels):
+        runs = [influence[s, c][usable[s, c]] for s in range(segments)]
+        rows = sum(len(r) for r in runs)
+        if rows == 0:
+            continue
+        coefficients, variance = autoregression(runs)
+        # Fitted residuals are smaller than the noise by the degrees of freedom that the fit used.
+        variance *= rows / max(rows - total / channels, 1)
+        for s in range(segments):
+            kept = usable[s, c]
+            part = columns[s][c][kept]
+            block = part.T @ (part * slopes[s, c][kept][:, None])
+            wide = spread(part, coefficients, variance)
+            index = np.ix_(pick[s], pick[s])
+            np.add.at(information, index, block)
+            np.add.at(scatter, index, wide)
+        joined = [r for r in runs if len(r) > 2]
+        top = sum(float(r[1:] @ r[:-1]) for r in joined)
+        correlation[names[c]] = top / max(sum(float(r @ r) for r in joined), 1e-300)
+        misfit[names[c]] = float(np.mean(np.concatenate([residuals[s, c][usable[s, c]] for s in range(segments)]) ** 2))
+    inverse = _inverse(information)
+    return Uncertainty(inverse @ scatter @ inverse, information, correlation, misfit)
+
+
+def _inverse(matrix: np.ndarray) -> np.ndarray:
+    """Inverse of a symmetric matrix in units of its diagonal; a direction that the data do not see gets a huge, finite
+    variance, to be told apart by its size."""
+    size = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
+    values, vectors = np.linalg.eigh(matrix / np.outer(size, size))
+    floor = max(values.max(), 1e-300) * 1e-13
+    return (vectors / np.maximum(values, floor)) @ vectors.T / np.outer(size, size)
