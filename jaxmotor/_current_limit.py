@@ -28,6 +28,17 @@ class NoCurrentLimit(AbstractCurrentLimit):
         return -infinite, infinite
 
 
+def window(limit: Scalar, response: Response) -> tuple[Scalar, Scalar]:
+    """The terminal voltages [V] for which |i| <= `limit` [A] at the end of the step; all of them if it is infinite."""
+    finite = jnp.isfinite(limit)
+    # An infinite limit must not meet the conductance: infinity times its zero cotangent is NaN in reverse mode.
+    bound = jnp.where(finite, limit, jnp.zeros_like(limit))
+    lower = (-bound - response.offset) / response.conductance
+    upper = (bound - response.offset) / response.conductance
+    infinite = jnp.full_like(upper, jnp.inf)
+    return jnp.where(finite, lower, -infinite), jnp.where(finite, upper, infinite)
+
+
 class CurrentLimitParams(eqx.Module):
     """`current_limit`: largest magnitude of the winding current [A], may be infinite."""
 
@@ -42,5 +53,4 @@ class CurrentLimit(AbstractCurrentLimit):
     """
 
     def voltage_bounds(self, params: CurrentLimitParams, response: Response) -> tuple[Scalar, Scalar]:
-        limit = params.current_limit
-        return (-limit - response.offset) / response.conductance, (limit - response.offset) / response.conductance
+        return window(params.current_limit, response)

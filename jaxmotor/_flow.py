@@ -56,7 +56,7 @@ def _time_to_stop(speed: Scalar, deceleration: Scalar, rate: Scalar) -> Scalar:
     stops = deceleration > 0
     safe = jnp.where(stops, deceleration, jnp.ones_like(deceleration))
     growth = rate * speed / safe
-    stops = stops & (growth > -1)
+    stops = stops & (growth > -1) & jnp.isfinite(growth)
     # With negative damping a fast shaft outruns its friction and never stops.
     bounded = jnp.where(stops, growth, jnp.zeros_like(growth))
     never = jnp.full_like(speed, jnp.finfo(speed.dtype).max)
@@ -68,7 +68,8 @@ def flow(shaft: Shaft, qvel: Scalar, dt: Scalar) -> Motion:
     rate = shaft.damping / shaft.inertia
     direction = sign(qvel)
     sliding = (shaft.torque - direction * shaft.budget) / shaft.inertia
-    stop = jnp.minimum(_time_to_stop(jnp.abs(qvel), -direction * sliding, rate), dt)
+    # Not the absolute value of the speed: its gradient at rest is zero, and with it that of the whole motion.
+    stop = jnp.minimum(_time_to_stop(direction * qvel, -direction * sliding, rate), dt)
     speed_before, angle_before = _slide(qvel, sliding, rate, stop)
     excess = jnp.maximum(jnp.abs(shaft.torque) - shaft.budget, jnp.zeros_like(shaft.torque))
     restart = sign(shaft.torque) * excess / shaft.inertia

@@ -5,18 +5,18 @@ now. Evaluating it inside the step lets a current loop follow the back-EMF while
 """
 
 import abc
+from typing import Any
 
 import equinox as eqx
 
 from ._stage import Scalar
-from ._winding import QuasiStaticParams
 
 
 class AbstractRequest(eqx.Module):
     """A demand on the terminals, a line in the bus voltage."""
 
     @abc.abstractmethod
-    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+    def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         """Terminal voltage [V] asked for at this bus voltage [V], hot winding params and shaft speed [rad/s]."""
 
     @abc.abstractmethod
@@ -29,7 +29,7 @@ class VoltageRequest(AbstractRequest):
 
     voltage: Scalar
 
-    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+    def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         del bus_voltage, winding, qvel
         return self.voltage
 
@@ -43,7 +43,7 @@ class DutyRequest(AbstractRequest):
     duty: Scalar
     duty_limit: Scalar
 
-    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+    def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         del winding, qvel
         return self.duty * bus_voltage
 
@@ -56,7 +56,7 @@ class TorqueRequest(AbstractRequest):
 
     torque: Scalar
 
-    def volts(self, bus_voltage: Scalar, winding: QuasiStaticParams, qvel: Scalar) -> Scalar:
+    def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         del bus_voltage
         return winding.resistance * self.torque / winding.torque_constant + winding.back_emf_constant * qvel
 
