@@ -183,6 +183,7 @@ from ._voltage_limit import (
     VoltageLimitParams as VoltageLimitParams,
 )
 from ._winding import (
+    AbstractLaggingWinding as AbstractLaggingWinding,
     AbstractWinding as AbstractWinding,
     FixedTimeConstant as FixedTimeConstant,
     FixedTimeConstantParams as FixedTimeConstantParams,

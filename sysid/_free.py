@@ -101,7 +101,7 @@ class FreeParameter:
         """A typical size [unit], in which sensitivities are compared."""
         if np.isfinite(self.upper - self.lower) and self.lower < 0:
             return (self.upper - self.lower) / 2
-        return max(abs(self.start), 1e-12)
+        return abs(self.start) if self.start != 0 else 1.0
 
     def bijector(self) -> AbstractBijector:
         """Two bounds: logit; positive: logarithm; signed: affine."""

@@ -26,14 +26,18 @@ def delayed(command: Row, dt: Row, delay: Float[Array, ""]) -> Row:
 def initial_state(bench: jm.Bench, subject: Subject, initial: dict[str, Float[Array, ""]]) -> jm.BenchState:
     """The bench's state at the start of a segment, from the initial values that have a place in it."""
     state = bench.init(subject.bench, initial["position"], initial["velocity"])
-    for name, place in (("current", lambda s: s.actuator.motor.winding.current), ("rise", _rise)):
+    for name, place in (("current", _current), ("temperature", _temperature_rise)):
         if name in initial:
             state = eqx.tree_at(place, state, initial[name])
     return state
 
 
-def _rise(state: jm.BenchState):
-    return state.actuator.motor.thermal.rise
+def _current(state: jm.BenchState):
+    return state.actuator.motor.winding.current
+
+
+def _temperature_rise(state: jm.BenchState):
+    return state.actuator.motor.thermal.temperature_rise
 
 
 def predict(

@@ -66,6 +66,10 @@ class Problem(eqx.Module):
             point.coordinates[self.batch.pick], point.initial, self.batch, self.reset
         )
 
+    def predictions(self, point: Point) -> dict[str, Float[Array, "segment time"]]:
+        """Every predicted channel of every segment."""
+        return jax.vmap(self.predict)(point.coordinates[self.batch.pick], point.initial, self.batch, self.reset)
+
     def _prior_residuals(self, coordinates: Float[Array, " n"]) -> Float[Array, " n"]:
         values = [self.unknowns.bijectors[owner].value(coordinates[k]) for k, owner in enumerate(self.owner)]
         return (jnp.stack(values) - self.prior.mean) / self.prior.width

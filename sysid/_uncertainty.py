@@ -14,13 +14,15 @@ from ._autocorrelation import autoregression, spread
 
 @dataclasses.dataclass(frozen=True)
 class Uncertainty:
-    """`covariance` of the coordinates [coordinate^2], `information` H, both (n, n); `white` the largest lag-one
-    correlation of any channel's residuals [1]; `misfit` the mean square residual per channel in units of sigma."""
+    """`covariance` of the coordinates [coordinate^2] and `information` H, both (n, n); per channel the lag-one
+    `correlation` of the residuals [1] and the mean square `misfit` in units of sigma; `step_shift` (n,): how far the
+    coordinates would move if every step of the integration were halved."""
 
     covariance: np.ndarray
     information: np.ndarray
     correlation: dict[str, float]
     misfit: dict[str, float]
+    step_shift: np.ndarray
 
 
 def _without_initial(derivatives: np.ndarray, weights: np.ndarray, shared: int, belief: float) -> np.ndarray:
@@ -33,6 +35,7 @@ def _without_initial(derivatives: np.ndarray, weights: np.ndarray, shared: int, 
 
 def uncertainty(
     residuals: np.ndarray,
+    halved: np.ndarray,
     derivatives: np.ndarray,
     usable: np.ndarray,
     bends: np.ndarray,
@@ -43,7 +46,7 @@ def uncertainty(
 ) -> Uncertainty:
     """Covariance of the coordinates.
 
-    **Arguments:** `residuals` (segment, channel, time) in sigmas; `derivatives` (segment, channel, time, local +
+    **Arguments:** `residuals` (segment, channel, time) in sigmas, `halved` the same at half the step; `derivatives` (segment, channel, time, local +
     initial); `usable` like `residuals`; `bends` (channel,); `pick` (segment, local); `prior` (total,) the information
     of priors; `names` of the channels.
     """
@@ -52,6 +55,8 @@ def uncertainty(
     information, scatter = np.diag(prior).astype(float), np.diag(prior).astype(float)
     squares = (residuals / bends[None, :, None]) ** 2
     influence = residuals / np.sqrt(1 + squares)
+    moved = halved / np.sqrt(1 + (halved / bends[None, :, None]) ** 2) - influence
+    gradient = np.zeros(total)
     slopes = (1 + squares) ** -1.5
     columns: list[np.ndarray] = []
     for s in range(segments):
@@ -75,12 +80,13 @@ def uncertainty(
             index = np.ix_(pick[s], pick[s])
             np.add.at(information, index, block)
             np.add.at(scatter, index, wide)
+            np.add.at(gradient, pick[s], part.T @ moved[s, c][kept])
         joined = [r for r in runs if len(r) > 2]
         top = sum(float(r[1:] @ r[:-1]) for r in joined)
         correlation[names[c]] = top / max(sum(float(r @ r) for r in joined), 1e-300)
         misfit[names[c]] = float(np.mean(np.concatenate([residuals[s, c][usable[s, c]] for s in range(segments)]) ** 2))
     inverse = _inverse(information)
-    return Uncertainty(inverse @ scatter @ inverse, information, correlation, misfit)
+    return Uncertainty(inverse @ scatter @ inverse, information, correlation, misfit, -inverse @ gradient)
 
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:

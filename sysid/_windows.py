@@ -97,9 +97,9 @@ def _initial(log: Log, row: int, noise: dict[str, float], wanted: Sequence[str],
     if "current" in wanted:
         known = "current" in log.channels
         found["current"] = (log.channels["current"][row] if known else 0.0, noise.get("current", 1.0))
-    if "rise" in wanted:
+    if "temperature" in wanted:
         known = "temperature" in log.channels
-        found["rise"] = (
+        found["temperature"] = (
             log.channels["temperature"][row] - ambient if known else 0.0,
             noise.get("temperature", fixed),
         )
@@ -120,7 +120,7 @@ def batch(
     """The arrays of these pieces.
 
     **Arguments:** `noise` of each compared channel [its unit]; `initial`: states beside angle and speed (`current`,
-    `rise`); `overrides` and `picks`: per log, params by path, and which coordinates are its own.
+    `temperature`, as the rise over `ambient`); `overrides` and `picks`: per log, params by path, and which coordinates are its own.
     """
     longest = max(piece.last - piece.first for piece in cut)
     rows = -(-longest // _BUCKET) * _BUCKET

@@ -1,0 +1,38 @@
+"""The points from which a fit walks."""
+
+from collections.abc import Mapping, Sequence
+
+import jax.numpy as jnp
+import numpy as np
+
+from ._bijector import Affine, Logit
+from ._free import Free, FreeParameter
+from ._normal_equations import Point
+
+
+def _jitter(parameter: FreeParameter, generator: np.random.Generator) -> float:
+    """A random move of one coordinate: a factor of about e for positive parameters, well inside for bounded ones."""
+    bijector = parameter.bijector()
+    width = {Logit: 1.5, Affine: 0.1}.get(type(bijector), 1.0)
+    return float(generator.normal() * width * parameter.spread)
+
+
+def begin(
+    free: Free, owner: Sequence[int], given: Sequence[float], regressed: Mapping[str, float], pieces: int, states: int,
+    starts: int, seed: int,
+) -> Point:
+    """`starts` points: the given values, those with what regression found, and random ones around the latter.
+
+    **Arguments:** `owner`: free parameter of each coordinate; `given`: value of each free parameter; `pieces`,
+    `states`: numbers of segments and of initial states of each.
+    """
+    generator = np.random.default_rng(seed)
+    informed = [regressed.get(p.name, v) for p, v in zip(free.parameters, given, strict=True)]
+    rows = []
+    for number in range(starts):
+        local = np.asarray(free.coordinates(given if number == 0 else informed))
+        coordinates = local[list(owner)]
+        if number >= 2:
+            coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
+        rows.append(coordinates)
+    return Point(jnp.asarray(np.stack(rows)), jnp.zeros((starts, pieces, states)))

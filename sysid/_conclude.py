@@ -1,0 +1,208 @@
+"""From the best point of a walk to a result that says what it is worth."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from ._estimate import Estimate, estimate, stands_at_bound
+from ._free import Subject, write
+from ._identifiability import Direction, directions
+from ._log import Log
+from ._metrics import Comparison, comparisons
+from ._normal_equations import Point
+from ._problem import Problem
+from ._result import Fit
+from ._setup import Setup, setup, usable_rows
+from ._uncertainty import Uncertainty, uncertainty
+from ._verdict import cautions
+
+_EQUAL_COST = 1.005
+
+
+@eqx.filter_jit
+def linearized(problem: Problem, point: Point):
+    """Residuals and derivatives of every segment."""
+    return problem.jacobian(point)
+
+
+@eqx.filter_jit
+def residuals(problem: Problem, point: Point):
+    """Residuals of every segment."""
+    return problem.residuals(point)
+
+
+@eqx.filter_jit
+def _predictions(problem: Problem, point: Point):
+    return problem.predictions(point)
+
+
+def chosen(points: Point, values: np.ndarray) -> Point:
+    """The start of least cost."""
+    best = int(np.nanargmin(values))
+    return Point(points.coordinates[best], points.initial[best])
+
+
+def _sizes(made: Setup, point: Point) -> np.ndarray:
+    """Relative change of each coordinate's value per unit of the coordinate."""
+    sizes = []
+    for coordinate, owner in zip(np.asarray(point.coordinates), made.problem.owner, strict=True):
+        parameter = made.model.free.parameters[owner]
+        bijector, step = made.problem.unknowns.bijectors[owner], 1e-6
+        up, down, here = (float(bijector.value(jnp.asarray(coordinate + d))) for d in (step, -step, 0.0))
+        size = abs(here) if parameter.lower >= 0 else max(abs(here), parameter.scale)
+        sizes.append((up - down) / (2 * step) / max(size, 1e-300))
+    return np.array(sizes)
+
+
+def _estimates(made: Setup, point: Point, known: Uncertainty, inner: np.ndarray, lively: np.ndarray) -> list[Estimate]:
+    """Every coordinate's estimate; `inner` are those that the covariance covers, `lively` those the data see."""
+    found, place = [], {int(k): n for n, k in enumerate(inner)}
+    for k, (name, owner) in enumerate(zip(made.names, made.problem.owner, strict=True)):
+        variance = float(known.covariance[place[k], place[k]]) if k in place else 0.0
+        found.append(
+            estimate(
+                made.model.free.parameters[owner],
+                name,
+                float(point.coordinates[k]),
+                variance,
+                float(lively[k]),
+                k not in place and bool(lively[k]),
+            )
+        )
+    return found
+
+
+def _disagreeing(made: Setup, points: Point, values: np.ndarray, open_names: set[str]) -> dict[str, float]:
+    """Parameters in which starts of equal cost differ by more than a tenth, as the ratio of extremes."""
+    equal = values <= _EQUAL_COST * np.nanmin(values)
+    if equal.sum() < 2:
+        return {}
+    found = {}
+    for k, (name, owner) in enumerate(zip(made.names, made.problem.owner, strict=True)):
+        ends = np.asarray(made.problem.unknowns.bijectors[owner].value(points.coordinates[equal, k]))
+        low, high = float(np.min(np.abs(ends))), float(np.max(np.abs(ends)))
+        if made.model.free.parameters[owner].lower >= 0 and high > 1.1 * low and name not in open_names:
+            found[name] = high / max(low, 1e-300)
+    return found
+
+
+def conclude(
+    made: Setup,
+    problem: Problem,
+    points: Point,
+    values: np.ndarray,
+    held: Sequence[Log],
+    sensor_misfit: dict[str, float],
+    trace: list[tuple[str, int, float]],
+    settings: dict[str, Any],
+) -> Fit:
+    """The result at the best of `points`; `problem` is that of `made` with the last scales and resets."""
+    point = chosen(points, values)
+    residual, derivative = (np.asarray(x) for x in linearized(problem, point))
+    halved = np.asarray(residuals(dataclasses.replace(problem, substeps=2 * problem.substeps), point))
+    channels = list(problem.batch.channels)
+    pick, total = np.asarray(problem.batch.pick), len(made.names)
+    sizes = _sizes(made, point)
+    free = made.model.free.parameters
+    at_values = [float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in enumerate(problem.owner)]
+    bound = np.array([stands_at_bound(free[o], v, free[o].start) for o, v in zip(problem.owner, at_values, strict=True)])
+    power = np.zeros(total)
+    np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
+    lively = power > 0
+    inner = np.flatnonzero(lively & ~bound)
+    known = _covered(residual, halved, derivative, problem, pick, inner, total, channels)
+    found = _estimates(made, point, known, inner, lively)
+    names = [made.names[k] for k in inner]
+    ways = directions(known.information, known.covariance, sizes[inner])
+    errors = np.sqrt(np.maximum(np.diagonal(known.covariance), 1e-300))
+    shifts = dict(zip(names, np.abs(known.step_shift) / errors, strict=True))
+    identified = {e.name for e in found if e.flag == "identified"}
+    loose = {e.name for e in found if not e.identifiable}
+    warnings = cautions(
+        found,
+        ways,
+        names,
+        sensor_misfit,
+        known.correlation,
+        {name: shift for name, shift in shifts.items() if name in identified},
+        _disagreeing(made, points, values, loose),
+    )
+    fitted = made.model.with_subject(_placed(made, problem, point, at_values))
+    return Fit(
+        model=fitted,
+        estimates=tuple(found),
+        directions=tuple(ways),
+        direction_names=tuple(names),
+        correlation=known.covariance / np.outer(errors, errors),
+        comparisons=tuple(_compared(made, problem, point, held, at_values)),
+        cautions=tuple(warnings),
+        noise={c: float(problem.scales.sigma[c]) for c in channels},
+        columns={c: made.logs[0].columns[c] for c in (made.roles.command, *channels) if c in made.logs[0].columns},
+        timing={},
+        trace=tuple(trace),
+        settings=settings,
+    )
+
+
+def _covered(residual, halved, derivative, problem, pick, inner, total, channels) -> Uncertainty:
+    """The uncertainty of the coordinates that move freely; one at a bound or without effect is held."""
+    position = {int(k): n for n, k in enumerate(inner)}
+    local = [k for k in range(pick.shape[1]) if any(int(p) in position for p in pick[:, k])]
+    own = list(range(pick.shape[1], derivative.shape[-1]))
+    renamed = np.array([[position.get(int(p), 0) for p in row[local]] for row in pick], dtype=int).reshape(len(pick), -1)
+    columns = derivative[..., local + own].copy()
+    for s, row in enumerate(pick):
+        for n, k in enumerate(local):
+            if int(row[k]) not in position:
+                columns[s, ..., n] = 0.0
+    slopes = np.asarray(problem.prior.width)
+    del total
+    prior = np.where(np.isfinite(slopes), 1.0 / slopes**2, 0.0)[inner]
+    return uncertainty(
+        residual,
+        halved,
+        columns,
+        usable_rows(problem),
+        np.array([float(problem.scales.bend[c]) for c in channels]),
+        renamed,
+        len(inner),
+        prior,
+        channels,
+    )
+
+
+def _placed(made: Setup, problem: Problem, point: Point, values: list[float]) -> Subject:
+    """The subject at the fitted values; a parameter of each log stands at the mean over the logs."""
+    placed: dict[str, Any] = {}
+    for index, parameter in enumerate(made.model.free.parameters):
+        own = [v for v, owner in zip(values, problem.owner, strict=True) if owner == index]
+        placed |= dict.fromkeys(parameter.place.paths, jnp.asarray(float(np.mean(own))))
+    return write(made.model.subject, placed)
+
+
+def _compared(
+    made: Setup, problem: Problem, point: Point, held: Sequence[Log], values: list[float]
+) -> list[Comparison]:
+    sigma = {c: float(s) for c, s in problem.scales.sigma.items()}
+
+    def rows(setup: Setup, at: Problem, where: Point, role: str) -> list[Comparison]:
+        predicted = {c: np.asarray(v) for c, v in _predictions(at, where).items() if c in sigma}
+        return comparisons(list(setup.logs), list(setup.cut), predicted, sigma, role)
+
+    found = rows(made, problem, point, "train")
+    if held:
+        other = setup(made.model, held, substeps=problem.substeps, like=made)
+        # A log that was not fitted has no own values of per-log parameters: it gets their mean.
+        means = [np.mean([c for c, o in zip(np.asarray(point.coordinates), problem.owner, strict=True) if o == k])
+                 for k in range(len(made.model.free.parameters))]
+        coordinates = jnp.asarray([means[o] for o in other.problem.owner])
+        start = Point(coordinates, jnp.zeros((len(other.cut), point.initial.shape[-1])))
+        replayed = bool(np.asarray(problem.reset)[:, 1:].all())
+        reset = jnp.full(other.problem.batch.dt.shape, replayed)
+        found += rows(other, eqx.tree_at(lambda p: p.reset, other.problem, reset), start, "hold-out")
+    del values
+    return found

@@ -1,0 +1,172 @@
+"""Fit a motor's parameters to its logs."""
+
+import dataclasses
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+import jaxmotor as jm
+
+from ._adjust import adjusted
+from ._begin import begin
+from ._conclude import chosen, conclude, residuals
+from ._errors import ModelError
+from ._free import Free, places
+from ._free import free as free_named
+from ._log import Log
+from ._model import Model
+from ._result import Fit
+from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
+from ._solve import Stage, solve
+from ._solvers import solver_named
+from ._start import regressed
+from ._timing import compile_seconds
+from ._windows import resets, scales
+
+_COMMANDS: dict[type, str] = {jm.VoltageDrive: "voltage", jm.DutyDrive: "duty", jm.TorqueDrive: "torque"}
+_LEAST_BEND = 0.1
+
+
+def _silent(words: str, iteration: int, cost: float) -> None:
+    del words, iteration, cost
+
+
+def _model(
+    logs: Sequence[Log],
+    model: Model | None,
+    bench: jm.Bench | None,
+    params: jm.BenchParams | None,
+    free: Free | Iterable[str] | None,
+    command: str | None,
+    fix: Mapping[str, float] | None,
+) -> Model:
+    """The model of a fit, from whichever way it was given."""
+    if model is None and bench is None:
+        from ._choose import choose_model
+
+        model = choose_model(logs)
+    elif model is None:
+        if params is None:
+            raise ModelError("a bench was given without its params")
+        controller = type(bench.actuator.controller)
+        words = f"{controller.__name__} given by the caller"
+        model = Model(bench, params, Free(()), words, _COMMANDS.get(controller, "command"))
+    if free is not None:
+        model = dataclasses.replace(model, free=free if isinstance(free, Free) else free_named(model.subject, free))
+    if command is not None:
+        model = dataclasses.replace(model, command=command)
+    model = adjusted(model, fix=fix) if fix else model
+    if not model.free.names:
+        raise ModelError(f"no parameter is free; the model has {', '.join(sorted(places(model.subject)))}")
+    return model
+
+
+def _stages(made: Setup, replay: bool, budget: int) -> list[Stage]:
+    """Short windows first, then longer, then whole pieces; replay returns to the measured motion at every row."""
+    shape = made.problem.batch.dt.shape
+    whole = resets(shape, shape[-1] + 1)
+    if replay:
+        return [Stage("replay", ~whole, budget, 1e-9)]
+    moving = any(c in log.channels for log in made.logs for c in ("position", "velocity"))
+    length = max(piece.last - piece.first for piece in made.cut)
+    walk = [("short windows", max(25, length // 12)), ("longer windows", max(25, length // 3))]
+    staged = [Stage(words, resets(shape, rows), 12, 1e-3) for words, rows in walk if moving and rows < length]
+    return [*staged, Stage("whole runs", whole, budget, 1e-7)]
+
+
+def _off(made: Setup, values: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
+    """Per channel: mean square residual in sensor noise, and its robust standard deviation, at least one."""
+    usable = usable_rows(made.problem)
+    misfit, spread = {}, {}
+    for k, channel in enumerate(made.problem.batch.channels):
+        seen = values[:, k][usable[:, k]]
+        misfit[channel] = float(np.mean(seen**2)) if len(seen) else 0.0
+        spread[channel] = max(1.0, float(1.4826 * np.median(np.abs(seen)))) if len(seen) else 1.0
+    return misfit, spread
+
+
+def fit(
+    logs: Log | Sequence[Log],
+    bench: jm.Bench | None = None,
+    params: jm.BenchParams | None = None,
+    free: Free | Iterable[str] | None = None,
+    hold_out: Log | Sequence[Log] = (),
+    *,
+    model: Model | None = None,
+    command: str | None = None,
+    outputs: Sequence[str] | None = None,
+    fix: Mapping[str, float] | None = None,
+    seed: int = 0,
+    starts: int = 6,
+    iterations: int = 60,
+    solver: str | optax.GradientTransformation = "levenberg-marquardt",
+    substeps: int = 1,
+    replay: bool = False,
+    progress: Callable[[str, int, float], None] = _silent,
+) -> Fit:
+    """Fit the free parameters of a model to logs.
+
+    **Arguments:**
+
+    - `logs`: what is fitted, jointly; `hold_out`: what is only predicted.
+    - `bench`, `params`, `free`: the model, its values and what may move (a `Free` or names); or `model`; with neither,
+      a model is chosen from the channels of the logs.
+    - `command`: the channel that drives the bench; `outputs`: the channels compared (all measured ones the model
+      predicts).
+    - `fix`: parameters held at a value [SI unit].
+    - `seed`, `starts`: of the random starts; `iterations`: bound on the last leg of the walk; `solver`: a word or an
+      Optax transformation; `substeps` of the bench per row.
+    - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
+    - `progress(words, iteration, cost)`: called after every iteration.
+
+    **Returns:** a `Fit`. **Raises:** `ModelError`, `LogError` for what cannot be fitted, before anything is computed.
+    """
+    if not jax.config.read("jax_enable_x64"):
+        raise ModelError('fit needs float64: run jax.config.update("jax_enable_x64", True) before it')
+    begun, compiled = time.perf_counter(), compile_seconds()
+    logs = [logs] if isinstance(logs, Log) else list(logs)
+    held = [hold_out] if isinstance(hold_out, Log) else list(hold_out)
+    if not logs:
+        raise ModelError("no log to fit")
+    model = _model(logs, model, bench, params, free, command, fix)
+    made = setup(model, logs, outputs=outputs, substeps=substeps, replay=replay)
+    if held:
+        # Refused here rather than after the fit.
+        setup(model, held, substeps=substeps, like=made)
+    given = [parameter.start for parameter in model.free.parameters]
+    points = begin(
+        model.free,
+        made.problem.owner,
+        given,
+        regressed(logs, torque_constant(model)),
+        len(made.cut),
+        len(made.problem.batch.initial),
+        starts,
+        seed,
+    )
+    walk, mover = _stages(made, replay, iterations), solver_named(solver)
+    points, values, trace = solve(mover, made.problem, points, walk, progress)
+    problem = eqx.tree_at(lambda p: p.reset, made.problem, jnp.asarray(walk[-1].reset))
+    misfit, spread = _off(made, np.asarray(residuals(problem, chosen(points, values))))
+    # A channel counts by how well the model can follow it: in units of sensor noise alone, the one that is furthest
+    # off would rule.
+    if max(spread.values()) > 1.3:
+        sigma = {c: made.noise[c] * spread[c] for c in made.noise}
+        bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
+        problem = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
+        last = dataclasses.replace(walk[-1], words="balanced channels")
+        points, values, more = solve(mover, problem, points, [last], progress)
+        trace += more
+        misfit, _ = _off(made, np.asarray(residuals(eqx.tree_at(lambda p: p.scales, problem, made.problem.scales), chosen(points, values))))
+    chosen_settings = settings(
+        made.roles, seed=seed, starts=starts, iterations=iterations, substeps=substeps, replay=replay, solver=mover.name
+    )
+    result = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
+    spent = compile_seconds() - compiled
+    timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
+    return dataclasses.replace(result, timing=timing)

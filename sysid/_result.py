@@ -1,0 +1,75 @@
+"""The result of a fit."""
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+import jaxmotor as jm
+
+from ._estimate import Estimate
+from ._identifiability import OPEN, Direction
+from ._metrics import Comparison
+from ._model import Model
+from ._verdict import Caution
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Fit:
+    """A fitted model and what is known of it.
+
+    `model` at the fitted values; `estimates` of every free parameter; `directions` of the determined and open
+    combinations over `direction_names`; `correlation` matrix of the estimates in coordinates; `comparisons` per log
+    and channel; `cautions`; `noise` per channel [its unit]; `columns` per channel; `timing` [s]; `trace` of the walk;
+    `point` the coordinates.
+    """
+
+    model: Model
+    estimates: tuple[Estimate, ...]
+    directions: tuple[Direction, ...]
+    direction_names: tuple[str, ...]
+    correlation: np.ndarray
+    comparisons: tuple[Comparison, ...]
+    cautions: tuple[Caution, ...]
+    noise: dict[str, float]
+    columns: dict[str, str]
+    timing: dict[str, float]
+    trace: tuple[tuple[str, int, float], ...]
+    settings: dict[str, Any]
+
+    @property
+    def bench(self) -> jm.Bench:
+        """The bench that was fitted."""
+        return self.model.bench
+
+    @property
+    def params(self) -> jm.BenchParams:
+        """Its params at the fitted values."""
+        return self.model.params
+
+    @property
+    def status(self) -> str:
+        """`ok`, `warning`, or `failed` where no prediction is finite."""
+        finite = all(np.all(np.isfinite(c.predicted[c.usable])) for c in self.comparisons)
+        if not finite:
+            return "failed"
+        return "warning" if self.cautions else "ok"
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `fit.json` holds, except for the model's own entry."""
+        determined = sum(d.spread <= OPEN for d in self.directions)
+        scored: dict[str, dict[str, Any]] = {}
+        for comparison in self.comparisons:
+            scored.setdefault(comparison.log, {})[comparison.channel] = comparison.metric()
+        return {
+            "schema": 1,
+            "status": self.status,
+            "warnings": [caution.to_dict() for caution in self.cautions],
+            "parameters": {e.name: e.to_dict() for e in self.estimates},
+            "rank": {"determined": determined, "free": len(self.estimates)},
+            "metrics": scored,
+            "noise": self.noise,
+            "columns": self.columns,
+            "timing": self.timing,
+            "settings": self.settings,
+        }

@@ -1,0 +1,145 @@
+"""A model and its logs as one problem."""
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+import jaxmotor as jm
+
+from ._free import Free, read
+from ._log import Log
+from ._model import Model
+from ._problem import Prior, Problem
+from ._roles import roles
+from ._windows import Piece, Roles, batch, noises, pieces, scales
+
+BEND = 2.0
+"""Residuals count linearly from this many standard deviations of the sensor's noise on."""
+
+_ROOM = 25.0
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Setup:
+    """A `problem` with what it was made of: `logs` cut into pieces, `roles` and `noise` of the channels; for each
+    coordinate its `owner` among the free parameters and its `names`."""
+
+    model: Model
+    logs: tuple[Log, ...]
+    cut: tuple[Piece, ...]
+    roles: Roles
+    noise: dict[str, float]
+    names: tuple[str, ...]
+    problem: Problem
+
+
+def predicted_channels(bench: jm.Bench) -> list[str]:
+    """The channels of a log that this bench can predict."""
+    found = ["position", "velocity", "current"]
+    if not isinstance(bench.actuator.motor.thermal, jm.Isothermal):
+        found.append("temperature")
+    if not isinstance(bench.actuator.supply, jm.IdealSupply):
+        found.append("supply_current")
+    return found
+
+
+def _initial_states(bench: jm.Bench) -> list[str]:
+    """Initial states beside the motion, by the channel that shows them."""
+    lagging = isinstance(bench.actuator.motor.winding, jm.AbstractLaggingWinding)
+    warm = not isinstance(bench.actuator.motor.thermal, jm.Isothermal)
+    return ["current"] * lagging + ["temperature"] * warm
+
+
+def _coordinates(free: Free, logs: Sequence[Log]) -> tuple[tuple[int, ...], list[list[int]], tuple[str, ...]]:
+    """Owner and name of each coordinate, and per log the coordinates that are its own: one of each free parameter."""
+    owner: list[int] = []
+    names: list[str] = []
+    picks: list[list[int]] = [[] for _ in logs]
+    for index, parameter in enumerate(free.parameters):
+        if parameter.per_log:
+            for pick, log in zip(picks, logs, strict=True):
+                pick.append(len(owner))
+                owner.append(index)
+                names.append(f"{parameter.name}[{log.name}]")
+        else:
+            for pick in picks:
+                pick.append(len(owner))
+            owner.append(index)
+            names.append(parameter.name)
+    return tuple(owner), picks, tuple(names)
+
+
+def _prior(free: Free, owner: Sequence[int]) -> Prior:
+    known = [free.parameters[k].prior or (0.0, np.inf) for k in owner]
+    return Prior(jnp.asarray([m for m, _ in known]), jnp.asarray([w for _, w in known]))
+
+
+def _ambient(model: Model) -> float:
+    thermal = model.params.actuator.motor.thermal
+    return float(getattr(thermal, "ambient_temperature", _ROOM))
+
+
+def setup(
+    model: Model,
+    logs: Sequence[Log],
+    *,
+    outputs: Sequence[str] | None = None,
+    substeps: int = 1,
+    replay: bool = False,
+    like: "Setup | None" = None,
+) -> Setup:
+    """The problem of fitting `model` to `logs`; `like` gives roles and noise to logs that are only predicted.
+
+    **Raises:** `LogError`, `ModelError` for logs that this model cannot be compared with.
+    """
+    if like is None:
+        part = roles(logs, model.command, outputs, predicted_channels(model.bench))
+        if replay:
+            part = dataclasses.replace(part, outputs=tuple(o for o in part.outputs if o not in ("position", "velocity")))
+        noise = noises(logs, part.outputs)
+    else:
+        part, noise = like.roles, like.noise
+    cut = pieces(logs)
+    owner, picks, names = _coordinates(model.free, logs)
+    data = batch(
+        logs,
+        cut,
+        part,
+        noise=noise,
+        initial=_initial_states(model.bench),
+        ambient=_ambient(model),
+        overrides=[model.overrides(log) for log in logs],
+        picks=picks,
+    )
+    problem = Problem(
+        bench=model.bench,
+        subject=model.subject,
+        unknowns=model.free.unknowns(),
+        batch=data,
+        scales=scales(noise, dict.fromkeys(noise, BEND)),
+        reset=jnp.zeros(data.dt.shape, bool),
+        prior=_prior(model.free, owner),
+        owner=owner,
+        substeps=substeps,
+    )
+    return Setup(model, tuple(logs), tuple(cut), part, noise, names, problem)
+
+
+def torque_constant(model: Model) -> float | None:
+    """The model's torque constant [N m/A] where a fit holds it, else `None`."""
+    path = "bench.actuator.motor.winding.torque_constant"
+    moves = any(path in parameter.place.paths for parameter in model.free.parameters)
+    return None if moves else float(read(model.subject, path))
+
+
+def usable_rows(problem: Problem) -> np.ndarray:
+    """Which samples count, (segment, channel, time)."""
+    return np.stack([np.asarray(channel.usable) for channel in problem.batch.channels.values()], axis=1)
+
+
+def settings(part: Roles, **others: Any) -> dict[str, Any]:
+    """The choices of a fit, as `fit.json` records them."""
+    return {"command": part.command, "outputs": list(part.outputs)} | others

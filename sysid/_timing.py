@@ -1,0 +1,19 @@
+"""Seconds that JAX spent compiling, as JAX itself reports them."""
+
+import jax.monitoring
+
+_spent = {"compile": 0.0}
+
+
+def _listen(event: str, duration: float, **details: object) -> None:
+    del details
+    if event.startswith("/jax/core/compile/"):
+        _spent["compile"] += duration
+
+
+jax.monitoring.register_event_duration_secs_listener(_listen)
+
+
+def compile_seconds() -> float:
+    """Tracing, lowering and compiling so far in this process [s]."""
+    return _spent["compile"]
