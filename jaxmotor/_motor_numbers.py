@@ -32,6 +32,12 @@ def check_motor(given: Mapping[str, Given], infinite: Sequence[str] = ()) -> Non
         _check_derived(**{name: numbers.astype(dtype) for name, numbers in checked.items()})
 
 
+def check_positive(name: str, value: Given) -> None:
+    """Refuse anything but positive and finite."""
+    if not _traced(value):
+        _positive(name, value, may_be_infinite=False)
+
+
 def place(index: Iterable[int], shape: tuple[int, ...]) -> str:
     """Which motor of the batch, counted from one; nothing for a single motor."""
     if not shape:

@@ -11,9 +11,12 @@ in a simulation step"). The region is a parallelogram cut by the band ±τ_peak:
 driving side, because there the back-EMF adds to the bus voltage.
 """
 
+import functools
 import math
+from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
@@ -126,12 +129,13 @@ class OperatingRegion(eqx.Module):
         lower_line = self._voltage_line(-self._finite_bus_voltage - back_emf, -jnp.inf)
         upper_line = self._voltage_line(self._finite_bus_voltage - back_emf, jnp.inf)
         peak = self.peak_torque
-        unlimited = jnp.where(jnp.isinf(peak), _code(Saturation.NONE), _code(Saturation.PEAK_TORQUE))
+        core = jnp.where(jnp.isinf(peak), _code(Saturation.NONE), _code(Saturation.PEAK_TORQUE))
         return TorqueBounds(
             lower=jnp.minimum(jnp.maximum(lower_line, -peak), peak),
             upper=jnp.minimum(jnp.maximum(upper_line, -peak), peak),
-            lower_saturation=jnp.where(lower_line > -peak, _code(Saturation.VOLTAGE), unlimited),
-            upper_saturation=jnp.where(upper_line < peak, _code(Saturation.VOLTAGE), unlimited),
+            # Beyond the overspeed limit both ends are where the core saturates.
+            lower_saturation=jnp.where((lower_line > -peak) & (lower_line <= peak), _code(Saturation.VOLTAGE), core),
+            upper_saturation=jnp.where((upper_line < peak) & (upper_line >= -peak), _code(Saturation.VOLTAGE), core),
         )
 
     def clip(self, speed: ArrayLike, torque: ArrayLike) -> tuple[Float[Array, "..."], Int[Array, "..."]]:
@@ -174,6 +178,22 @@ class OperatingRegion(eqx.Module):
     def _float(self, value: ArrayLike) -> Float[Array, "..."]:
         given = jnp.asarray(value)
         return given if jnp.issubdtype(given.dtype, jnp.floating) else given.astype(self.resistance.dtype)
+
+
+def region_of(
+    resistance: Float[Array, "..."],
+    torque_constant: Float[Array, "..."],
+    back_emf_constant: Float[Array, "..."],
+    bus_voltage: Float[Array, "..."],
+    peak_torque: Float[Array, "..."],
+) -> OperatingRegion:
+    """The region of numbers that were looked at where they entered, for use inside a step."""
+    return jax.tree.unflatten(_structure(), (resistance, torque_constant, back_emf_constant, bus_voltage, peak_torque))
+
+
+@functools.cache
+def _structure() -> Any:
+    return jax.tree.structure(OperatingRegion(1.0, 1.0, 1.0, 1.0))
 
 
 def _code(saturation: Saturation) -> Int[Array, "..."]:
