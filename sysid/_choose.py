@@ -51,6 +51,8 @@ def _draft(logs: Sequence[Log], channels: set[str]) -> Draft:
         return _torque(channels, "command")
     if command == "rad" and "position" in channels:
         return _servo(channels)
+    if command == "rad/s" and moving:
+        return _speed_loop()
     raise ModelError(_no_model(logs, channels, command))
 
 
@@ -144,6 +146,17 @@ def _servo(channels: set[str]) -> Draft:
         "position loop of unknown gain on the bus voltage, resistance held at 1 ohm; rigid load with Coulomb and"
         " viscous friction",
         values,
+    )
+
+
+def _speed_loop() -> Draft:
+    stages = {"controller": "VelocityPI", "controller.integral": "NoIntegral", "load": "RigidLoad"}
+    return Draft(
+        stages | _FRICTION,
+        _moving("proportional_gain", "resistance", "motor_constant", "inertia", *_FRICTION_NUMBERS, "delay"),
+        "command",
+        "speed loop of unknown gain that acts after a delay; rigid load with Coulomb and viscous friction",
+        {"delay": 0.02},
     )
 
 

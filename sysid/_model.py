@@ -1,6 +1,7 @@
 """What is fitted: a bench with its numbers, what may move, and how a log drives it."""
 
 import dataclasses
+from collections.abc import Iterable, Mapping
 
 import jax
 import jax.numpy as jnp
@@ -62,6 +63,12 @@ class Model:
             for path in known[condition.name].paths:
                 values[path] = condition.factor * log.conditions[condition.condition]
         return values
+
+    def adjusted(self, free: Iterable[str] = (), fix: Mapping[str, float] | None = None) -> "Model":
+        """With more parameters free and others held [SI]; see `sysid._adjust.adjusted`."""
+        from ._adjust import adjusted
+
+        return adjusted(self, free, fix)
 
     def with_subject(self, subject: Subject) -> "Model":
         """The same model at other values."""

@@ -16,9 +16,8 @@ from ._errors import ModelError
 MOTOR_SLOTS = ("winding", "thermal", "limit", "cogging", "bristle")
 ACTUATOR_SLOTS = ("controller", "supply", "gear", "drag", "dry_friction", "current_limit", "delay", "setpoint")
 
-_ABSTRACT: dict[str, tuple[type, type | None]] = {
+_FILLERS: dict[str, tuple[type, type]] = {
     "winding": (jm.AbstractWinding, jm.QuasiStatic),
-    "current_rate": (jm.AbstractCurrentRate, None),
     "thermal": (jm.AbstractThermal, jm.Isothermal),
     "limit": (jm.AbstractLimit, jm.Unlimited),
     "cogging": (jm.AbstractCogging, jm.NoCogging),
@@ -34,9 +33,9 @@ _ABSTRACT: dict[str, tuple[type, type | None]] = {
     "load": (jm.AbstractLoad, jm.RigidLoad),
     "integrator": (jm.AbstractIntegrator, jm.ExactFlow),
 }
-"""Per slot: what fills it, and what fills it where nothing is named (`None`: it stays out)."""
+"""Per slot: what may fill it, and what fills it where nothing is named."""
 
-SLOTS = tuple(_ABSTRACT)
+SLOTS = tuple(_FILLERS)
 
 _TYPICAL = {
     "resistance": 1.0,
@@ -45,13 +44,20 @@ _TYPICAL = {
     "inductance": 1e-3,
     "electrical_time_constant": 1e-3,
     "inertia": 1e-4,
+    "rotor_inertia": 1e-5,
+    "unbalance": 1.0,
     "coulomb_friction": 1e-2,
     "viscous_damping": 1e-4,
     "quadratic_drag": 1e-8,
     "cubic_drag": 1e-10,
+    "bristle_stiffness": 10.0,
+    "lugre_stiffness": 10.0,
+    "lugre_damping": 1e-2,
+    "stiction_torque": 1.5e-2,
+    "stribeck_velocity": 1.0,
+    "amplitude": 1e-3,
     "gain": 1.0,
-    "unbalance": 1.0,
-    "rotor_inertia": 1e-5,
+    "proportional_gain": 1.0,
     "thermal_resistance": 5.0,
     "thermal_capacitance": 20.0,
     "maximum_current_rate": 1e4,
@@ -59,29 +65,27 @@ _TYPICAL = {
 """Where a search starts [SI] if neither the user nor a regression says so. Anything else must be stated."""
 
 
-def words(slot: str) -> dict[str, type]:
-    """The stages that may fill a slot, by name."""
-    abstract, _ = _ABSTRACT[slot]
+def words(abstract: type) -> dict[str, type]:
+    """The stages of this kind that need nothing but params, by name."""
     return {
         kind.__name__: kind
         for kind in vars(jm).values()
-        if inspect.isclass(kind) and issubclass(kind, abstract) and not inspect.isabstract(kind)
+        if inspect.isclass(kind) and issubclass(kind, abstract) and not inspect.isabstract(kind) and _plain(kind)
     }
 
 
-def stage_class(slot: str, word: str, where: str) -> type:
-    """The stage that a word names.
+def _plain(kind: type) -> bool:
+    return all(
+        field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
+        for field in dataclasses.fields(kind)
+    )
 
-    **Raises:** `ModelError` that starts with `where` and lists the slots or words that there are.
-    """
-    if slot not in _ABSTRACT:
-        raise ModelError(f"{where}: unknown slot '{slot}'{nearest(slot, SLOTS)}; the slots are: {', '.join(SLOTS)}")
-    known = words(slot)
-    if word not in known:
-        raise ModelError(
-            f"{where}: unknown {slot} '{word}'{nearest(word, known)}; the allowed words are: {', '.join(sorted(known))}"
-        )
-    return known[word]
+
+def _parts(kind: type) -> Iterator[tuple[str, type, type]]:
+    """Stages inside a stage: their field, what may fill it, and what fills it by default."""
+    for field in dataclasses.fields(kind):
+        if isinstance(field.default, eqx.Module) and inspect.isclass(field.type):
+            yield field.name, field.type, type(field.default)
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
@@ -93,6 +97,8 @@ def nearest(word: str, known: Iterable[str]) -> str:
 @functools.cache
 def params_class(kind: type) -> type | None:
     """The params class of a stage, as its own methods are annotated; `None` for a stage without params."""
+    if issubclass(kind, jm.AbstractIntegrator):
+        return None
     for owner in kind.__mro__:
         for method in vars(owner).values():
             hint = getattr(inspect.unwrap(method), "__annotations__", {}).get("params") if callable(method) else None
@@ -101,12 +107,39 @@ def params_class(kind: type) -> type | None:
     return None
 
 
+def chosen(stages: Mapping[str, str], where: str = "model") -> dict[str, type]:
+    """The stage in every slot; a part of a stage has the slot `slot.part`, such as `winding.rate`.
+
+    **Raises:** `ModelError` that starts with `where` and lists the slots or words that there are.
+    """
+    found: dict[str, type] = {}
+
+    def fill(slot: str, abstract: type, usual: type) -> None:
+        kind = usual
+        if slot in stages:
+            known = words(abstract)
+            if stages[slot] not in known:
+                hint, allowed = nearest(stages[slot], known), ", ".join(sorted(known))
+                raise ModelError(f"{where}: unknown {slot} '{stages[slot]}'{hint}; the allowed words are: {allowed}")
+            kind = known[stages[slot]]
+        found[slot] = kind
+        for part, fits, default in _parts(kind):
+            fill(f"{slot}.{part}", fits, default)
+
+    for slot, (abstract, usual) in _FILLERS.items():
+        fill(slot, abstract, usual)
+    for slot in stages:
+        if slot not in found:
+            allowed = ", ".join(found)
+            raise ModelError(f"{where}: unknown slot '{slot}'{nearest(slot, found)}; the slots are: {allowed}")
+    return found
+
+
 @dataclasses.dataclass(frozen=True)
 class Needed:
-    """A value that a stage needs: its `name`, the `slot` it belongs to, its `unit`, and whether it has a default."""
+    """A value that a stage holds: its `name` and `unit`, and whether it has a default."""
 
     name: str
-    slot: str
     unit: str
     optional: bool
 
@@ -116,41 +149,42 @@ def needed(stages: Mapping[str, str], where: str = "model") -> Iterator[Needed]:
 
     **Raises:** `ModelError` for a word that names no stage.
     """
-    for slot in stages:
-        stage_class(slot, stages[slot], where)
-    for slot in SLOTS:
-        kind = _kind(slot, stages, where)
-        params = params_class(kind) if kind is not None and slot != "integrator" else None
+    for kind in chosen(stages, where).values():
+        params = params_class(kind)
         for field in dataclasses.fields(params) if params is not None else ():
             if "unit" in field.metadata:
-                optional = field.default is not dataclasses.MISSING
-                yield Needed(field.name, slot, field.metadata["unit"], optional)
+                yield Needed(field.name, field.metadata["unit"], field.default is not dataclasses.MISSING)
 
 
-def _kind(slot: str, stages: Mapping[str, str], where: str = "model") -> type | None:
-    return stage_class(slot, stages[slot], where) if slot in stages else _ABSTRACT[slot][1]
+def _value(kind: type, slot: str, field: dataclasses.Field[Any], values: Mapping[str, float]) -> float | None:
+    name = field.name
+    value = values.get(f"{slot.rsplit('.', 1)[-1]}.{name}", values.get(name))
+    if value is None and field.default is dataclasses.MISSING:
+        value = _TYPICAL.get(name)
+        if value is None:
+            unit = field.metadata["unit"]
+            how = f"give it with --fix {name}=VALUE or in a --model file"
+            raise ModelError(f"{kind.__name__} needs a value of {name} [{unit}]: {how}")
+    return value
 
 
-def _params(kind: type, slot: str, values: Mapping[str, float], **nested: Any) -> Any:
-    params = params_class(kind) if slot != "integrator" else None
+def _made(slot: str, kinds: Mapping[str, type], values: Mapping[str, float]) -> tuple[Any, Any]:
+    """The stage of a slot with its parts, and its params."""
+    kind = kinds[slot]
+    parts = {name: _made(f"{slot}.{name}", kinds, values) for name, _, _ in _parts(kind)}
+    stage = kind(**{name: part for name, (part, _) in parts.items()})
+    params = params_class(kind)
     if params is None:
-        return None
-    given: dict[str, Any] = {name: value for name, value in nested.items() if value is not None}
+        return stage, None
+    given: dict[str, Any] = {}
     for field in dataclasses.fields(params):
         if "unit" not in field.metadata:
+            given[field.name] = parts[field.name][1] if field.name in parts else None
             continue
-        name = field.name
-        value = values.get(f"{slot}.{name}", values.get(name))
-        if value is None and field.default is dataclasses.MISSING:
-            value = _TYPICAL.get(name)
-            if value is None:
-                raise ModelError(
-                    f"{kind.__name__} needs a value of {name} [{field.metadata['unit']}]: give it with"
-                    f" --fix {name}=VALUE or in a --model file"
-                )
+        value = _value(kind, slot, field, values)
         if value is not None:
-            given[name] = value
-    return params(**given)
+            given[field.name] = value
+    return stage, params(**given)
 
 
 def build(
@@ -163,34 +197,29 @@ def build(
     **Raises:** `ModelError` for a word that names no stage, for stages that do not fit together and for a value that
     only the user can know.
     """
-    for slot in stages:
-        stage_class(slot, stages[slot], where)
-    kinds = {slot: _kind(slot, stages, where) for slot in SLOTS}
-    made: dict[str, Any] = {slot: kind() for slot, kind in kinds.items() if kind and slot not in ("winding",)}
-    winding, rate = kinds["winding"], kinds["current_rate"]
-    assert winding is not None
-    params = {slot: _params(type(stage), slot, values) for slot, stage in made.items()}
-    if rate is not None and "rate" not in {field.name for field in dataclasses.fields(winding)}:
-        raise ModelError(f"{where}: {rate.__name__} needs a winding with inductance, which {winding.__name__} lacks")
-    params["winding"] = _params(winding, "winding", values, rate=params.get("current_rate"))
-    made["winding"] = winding(rate=made["current_rate"]) if rate is not None else winding()
-    motor = jm.Motor(**{slot: made[slot] for slot in MOTOR_SLOTS})
+    kinds = chosen(stages, where)
+    made = {slot: _made(slot, kinds, values) for slot in SLOTS}
+    motor = jm.Motor(**{slot: made[slot][0] for slot in MOTOR_SLOTS})
     try:
-        actuator = jm.Actuator(motor, **{slot: made[slot] for slot in ACTUATOR_SLOTS})
+        actuator = jm.Actuator(motor, **{slot: made[slot][0] for slot in ACTUATOR_SLOTS})
     except ValueError as error:
-        raise ModelError(str(error)) from None
-    motor_params = jm.MotorParams(**{slot: params[slot] for slot in MOTOR_SLOTS})
-    actuator_params = jm.ActuatorParams(motor_params, **{slot: params[slot] for slot in ACTUATOR_SLOTS})
-    bench = jm.Bench(actuator, made["load"], made["integrator"])
-    return bench, jm.BenchParams(actuator_params, params["load"])
+        raise ModelError(f"{where}: {error}") from None
+    motor_params = jm.MotorParams(**{slot: made[slot][1] for slot in MOTOR_SLOTS})
+    actuator_params = jm.ActuatorParams(motor_params, **{slot: made[slot][1] for slot in ACTUATOR_SLOTS})
+    bench = jm.Bench(actuator, made["load"][0], made["integrator"][0])
+    return bench, jm.BenchParams(actuator_params, made["load"][1])
 
 
 def stages_of(bench: jm.Bench) -> dict[str, str]:
     """The words that name the stages of a bench, as `build` takes them."""
-    found: dict[str, eqx.Module] = {slot: getattr(bench.actuator.motor, slot) for slot in MOTOR_SLOTS}
-    found |= {slot: getattr(bench.actuator, slot) for slot in ACTUATOR_SLOTS}
-    found |= {"load": bench.load, "integrator": bench.integrator}
-    rate = getattr(bench.actuator.motor.winding, "rate", None)
-    if rate is not None:
-        found["current_rate"] = rate
-    return {slot: type(stage).__name__ for slot, stage in found.items()}
+    found: dict[str, str] = {}
+
+    def name(slot: str, stage: Any) -> None:
+        found[slot] = type(stage).__name__
+        for part, _, _ in _parts(type(stage)):
+            name(f"{slot}.{part}", getattr(stage, part))
+
+    for slot in SLOTS:
+        owner = bench.actuator.motor if slot in MOTOR_SLOTS else bench.actuator if slot in ACTUATOR_SLOTS else bench
+        name(slot, getattr(owner, slot))
+    return found

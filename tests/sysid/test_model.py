@@ -14,7 +14,7 @@ from sysid._log import Log
 from sysid._model_entry import model_from_dict, model_to_dict
 from sysid._model_file import model_of, read_model
 from sysid._quantity import in_unit
-from sysid._stages import SLOTS, build, params_class, stages_of, words
+from sysid._stages import _FILLERS, build, needed, params_class, stages_of, words
 
 
 def log(conditions=None, units=None, **channels):
@@ -28,25 +28,30 @@ def values_equal(one, other):
     return eqx.tree_equal(one.subject, other.subject) and one.bench == other.bench
 
 
-@pytest.mark.parametrize(("slot", "word"), [(slot, word) for slot in SLOTS for word in words(slot)])
+@pytest.mark.parametrize(
+    ("slot", "word"), [(slot, word) for slot, (kind, _) in _FILLERS.items() for word in words(kind)]
+)
 def test_every_stage_can_be_named(slot, word):
     """A stage is found by its word, and its params class by the annotations of its own methods."""
-    kind = words(slot)[word]
-    params = params_class(kind)
-    if slot != "integrator" and params is not None:
-        assert params.__name__.endswith("Params")
-        assert params is not jm.ActuatorParams
+    supply = {} if slot == "supply" else {"supply": "FixedSupply"}
+    given = {need.name: 1.0 for need in needed(supply | {slot: word})}
+    bench, params = build(supply | {slot: word}, given)
+    assert stages_of(bench)[slot] == word
+    holder = params_class(words(_FILLERS[slot][0])[word])
+    assert holder is None or holder.__name__.endswith("Params")
+    jm.check_params(params)
 
 
 def test_stages_come_back_from_the_bench():
     stages = {"controller": "ServoDrive", "supply": "FixedSupply", "winding": "Inductive", "load": "Pendulum"}
-    bench, params = build(
-        stages | {"current_rate": "CurrentRateLimit"}, {"bus_voltage": 12.0, "mass": 0.5, "length": 0.1}
-    )
+    stages |= {"winding.rate": "CurrentRateLimit"}
+    bench, params = build(stages, {"bus_voltage": 12.0, "mass": 0.5, "length": 0.1})
     assert stages_of(bench).items() >= stages.items()
     assert float(params.actuator.motor.winding.rate.maximum_current_rate) > 0
-    with pytest.raises(ModelError, match="needs a winding with inductance"):
-        build({"current_rate": "CurrentRateLimit"}, {})
+    with pytest.raises(ModelError, match=r"unknown slot 'winding\.rate'"):
+        build({"winding.rate": "CurrentRateLimit"}, {})
+    with pytest.raises(ModelError, match=r"model: DutyDrive commands a duty.*FixedSupply"):
+        build({"controller": "DutyDrive"}, {})
 
 
 def test_channels_choose_the_bench():
