@@ -12,7 +12,7 @@ from ._mjcf_numbers import DcMotorError, DcMotorNumbers
 from ._mjcf_rules import TOKENS, bristle, control
 
 
-def load(source: str | os.PathLike[str] | Any, name: str) -> tuple[Actuator, ActuatorParams]:
+def load(source: Any, name: str) -> tuple[Actuator, ActuatorParams]:
     """The actuator `name` of a MuJoCo model: a path to MJCF, MJCF text, or an `mujoco.MjModel`.
 
     Its joint's own armature, damping and friction loss are the load's and stay out.

@@ -22,7 +22,7 @@ class IdleIntegralDriveParams(eqx.Module):
 
 
 class IdleIntegralDrive(AbstractController):
-    """v = clip(u, +-v_max), beside an integral of u that nothing uses: with k_i > 0 MuJoCo allocates it all the same."""
+    """v = clip(u, +-v_max), beside an integral of u that nothing uses: MuJoCo has it wherever k_i > 0."""
 
     integral: AbstractIntegral = NoIntegral()
     voltage_limit: AbstractVoltageLimit = NoVoltageLimit()

@@ -68,8 +68,8 @@ def check_lugre(bristle: LuGre, params: LuGreParams, viscous_damping: Any = 0.0)
     if np.any(np.asarray(viscous_damping) < needed * (1 - 1e-6)):
         warnings.warn(
             f"LuGre friction can give energy to the shaft: it takes energy in every motion only with viscous damping "
-            f"of {needed} N m s/rad or more, here {viscous_damping}; raise the damping, or lower lugre_damping or let it "
-            "decay with speed",
+            f"of {needed} N m s/rad or more, here {viscous_damping}; raise the damping, lower lugre_damping or let it decay "
+            "with speed",
             PassivityWarning,
             stacklevel=2,
         )

@@ -23,6 +23,8 @@ from ._mjcf_rules import (
 )
 from ._mjcf_write import to_xml as to_xml
 
+_COGGING = ("amplitude", "poles", "phase")
+
 __all__ = ["DcMotorError", "dcmotor", "from_act", "load", "to_act", "to_xml"]
 
 
@@ -50,15 +52,15 @@ def dcmotor(
     **Arguments:** numbers, sequences or text as in MJCF; sub-attributes that are left out are zero, and zero means off
     or not given, a rule that holds only here.
 
-    - `resistance` [ohm]; `motorconst` Kt [N m/A], Ke [V s/rad]; `nominal` voltage [V], stall torque [N m], no-load speed
-      [rad/s].
+    - `resistance` [ohm]; `motorconst` Kt [N m/A], Ke [V s/rad]; `nominal` voltage [V], stall torque [N m], no-load
+      speed [rad/s].
     - `inductance` L [H], time constant [s]; `thermal` resistance [K/W], capacitance [J/K], time constant [s], tempcoef
       [1/K], reftemp, ambient [degC]; `saturation` torque [N m], current [A], current rate [A/s].
     - `cogging` amplitude [N m], poles, phase [rad]; `lugre` stiffness, damping, coulomb, static, stribeck; `damping` up
       to three orders; `armature` [kg m^2]; `gear`.
     - `controller` kp, ki, kd, slewmax, Imax, Vmax. Imax bounds the integral itself (rad s), not its voltage.
-    - `mujoco`: whose rules. "3.11" stands for 3.7 to 3.11, the note: `input` is "voltage", "position" or "velocity", and
-      gains are in volts. "4.0" stands for 3.12 and later: `input` is some of "pos vel ff voltage" in this order, or
+    - `mujoco`: whose rules. "3.11" stands for 3.7 to 3.11, the note: `input` is "voltage", "position" or "velocity",
+      and gains are in volts. "4.0" stands for 3.12 and later: `input` is some of "pos vel ff voltage" in this order, or
       "none", and gains are in newton metres; the command has one entry per input (a scalar for one).
 
     **Raises:** `DcMotorError` naming the attribute, what is wrong and what to do; also for values that MuJoCo takes in
@@ -83,9 +85,7 @@ def dcmotor(
             current_rate=current_rate,
             electrical_time_constant=lag,
             thermal=thermal_node(thermal, not voltage_space),
-            cogging=_three(
-                numbers("cogging", cogging, ("amplitude", "poles", "phase"), ("amplitude", "poles", "phase"))
-            ),
+            cogging=_three(numbers("cogging", cogging, _COGGING, _COGGING)),
             lugre=bristle(lugre),
             damping=_three(drag),
             armature=numbers("armature", armature, ("J",))[0],
