@@ -10,7 +10,6 @@ from ._current_rate import CurrentRateLimit, CurrentRateLimitParams, UnlimitedCu
 from ._drag import NoDrag, PolynomialDrag, PolynomialDragParams, ViscousDrag, ViscousDragParams
 from ._gear import GearParams
 from ._integral import (
-    AbstractIntegral,
     ErrorIntegral,
     IntegralBound,
     IntegralBoundParams,
@@ -162,7 +161,7 @@ def _voltage_limit(n: DcMotorNumbers) -> Part:
     return (VoltageLimit(), VoltageLimitParams(bound)) if bound > 0 else (NoVoltageLimit(), None)
 
 
-def _integral(n: DcMotorNumbers, kind: type[AbstractIntegral]) -> Part:
+def _integral(n: DcMotorNumbers, kind: type[ErrorIntegral] | type[TargetIntegral]) -> Part:
     _, gain, _, _, bound, _ = n.controller
     if gain == 0:
         return NoIntegral(), None

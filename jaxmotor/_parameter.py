@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -11,8 +11,12 @@ import numpy as np
 from jax.core import Tracer
 from jaxtyping import Array, Float, PyTree
 
-Parameter = Float[Array, "*batch"]
-"""One value, or one per batch element where params are built for `jax.vmap`."""
+if TYPE_CHECKING:
+    # A type checker does not see that the fields below convert plain numbers.
+    Parameter = Any
+else:
+    Parameter = Float[Array, "*batch"]
+    """One value, or one per batch element where params are built for `jax.vmap`."""
 
 
 def as_parameter(value: Any) -> Array:
@@ -60,7 +64,19 @@ def real(unit: str, default: Any = dataclasses.MISSING) -> Any:
     return _field(unit, "finite", default)
 
 
+def fraction(unit: str, default: Any = dataclasses.MISSING) -> Any:
+    """A field whose values must be above zero and not above one, in `unit`."""
+    return _field(unit, "above zero and at most one", default)
+
+
+def at_most_one(unit: str, default: Any = dataclasses.MISSING) -> Any:
+    """A field whose values must be finite and not above one, in `unit`."""
+    return _field(unit, "at most one", default)
+
+
 _ADMISSIBLE = {
+    "above zero and at most one": lambda x: (x > 0) & (x <= 1),
+    "at most one": lambda x: np.isfinite(x) & (x <= 1),
     "positive": lambda x: np.isfinite(x) & (x > 0),
     "positive or infinite": lambda x: ~np.isnan(x) & (x > 0),
     "not negative": lambda x: np.isfinite(x) & (x >= 0),

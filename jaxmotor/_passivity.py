@@ -67,9 +67,8 @@ def check_lugre(bristle: LuGre, params: LuGreParams, viscous_damping: Any = 0.0)
     needed = np.asarray(passive_damping(bristle, params))
     if np.any(np.asarray(viscous_damping) < needed * (1 - 1e-6)):
         warnings.warn(
-            f"LuGre friction can give energy to the shaft: it takes energy in every motion only with viscous damping "
-            f"of {needed} N m s/rad or more, here {viscous_damping}; raise the damping, lower lugre_damping or let it decay "
-            "with speed",
+            f"LuGre friction can give energy to the shaft: viscous damping is {viscous_damping} N m s/rad but must be "
+            f"{needed} to take energy in every motion; raise it, lower lugre_damping or let that decay with speed",
             PassivityWarning,
             stacklevel=2,
         )
