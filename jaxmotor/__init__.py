@@ -8,6 +8,11 @@ from ._actuator import (
     ActuatorParams as ActuatorParams,
     ActuatorState as ActuatorState,
 )
+from ._backlash import (
+    Backlash as Backlash,
+    BacklashParams as BacklashParams,
+    BacklashState as BacklashState,
+)
 from ._bench import (
     Bench as Bench,
     BenchOutput as BenchOutput,
@@ -119,6 +124,10 @@ from ._load import (
     RigidLoadParams as RigidLoadParams,
     UnbalancedLoad as UnbalancedLoad,
     UnbalancedLoadParams as UnbalancedLoadParams,
+)
+from ._lossy_gear import (
+    LossyGear as LossyGear,
+    LossyGearParams as LossyGearParams,
 )
 from ._lugre import (
     LuGre as LuGre,

@@ -6,6 +6,7 @@ the motor turns it into torque; the gear carries it to the joint. Drag and dry f
 an integrator needs the first with its slope and the load spends the second.
 """
 
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -16,7 +17,7 @@ from ._controller import AbstractController, Demand, DutyDrive, ServoDrive
 from ._current_limit import AbstractCurrentLimit, NoCurrentLimit
 from ._drag import AbstractDrag, NoDrag
 from ._dry_friction import AbstractDryFriction, NoDryFriction
-from ._gear import AbstractGear, Gear, GearParams
+from ._gear import AbstractGear, Gear, GearMotion, GearParams
 from ._input import Input, as_input
 from ._motor import Motor, MotorOutput, MotorParams, MotorState
 from ._request import AbstractRequest
@@ -48,6 +49,7 @@ class ActuatorState(eqx.Module):
     controller: Any
     supply: Any
     motor: MotorState
+    gear: Any = None
 
 
 class ActuatorOutput(eqx.Module):
@@ -113,7 +115,12 @@ class Actuator(AbstractStage):
             self.controller.init(params.controller),
             self.supply.init(params.supply),
             self.motor.init(params.motor),
+            self.gear.init(params.gear),
         )
+
+    def placed(self, state: ActuatorState, params: ActuatorParams, qpos: Scalar, qvel: Scalar) -> ActuatorState:
+        """The state with the joint at `qpos` [rad], `qvel` [rad/s]: a gear with play has a rotor to put there."""
+        return dataclasses.replace(state, gear=self.gear.placed(state.gear, params.gear, qpos, qvel))
 
     def at_row(self, params: ActuatorParams, ctrl: Any) -> tuple[ActuatorParams, Input]:
         """The params with this row's bus voltage and ambient temperature in place, and the row."""
@@ -132,13 +139,14 @@ class Actuator(AbstractStage):
         self, state: ActuatorState, params: ActuatorParams, row: Input, qpos: Scalar, qvel: Scalar, dt: Scalar
     ) -> tuple[ActuatorState, AbstractRequest]:
         """The sampled part of a step: what the drive asks for, from the joint at `qpos` [rad], `qvel` [rad/s]."""
-        ratio = self.gear.ratio(params.gear)
-        theta, omega = ratio * qpos, ratio * qvel
+        theta, omega = self.gear.rotor(state.gear, params.gear, qpos, qvel)
         delay_state, target = self.delay.step(state.delay, params.delay, row.command, theta, omega, dt)
         setpoint_state, target = self.setpoint.step(state.setpoint, params.setpoint, target, theta, omega, dt)
         demand = Demand(target, self.supply.bus_voltage(state.supply, params.supply), params.motor.winding)
         controller_state, request = self.controller.step(state.controller, params.controller, demand, theta, omega, dt)
-        return ActuatorState(delay_state, setpoint_state, controller_state, state.supply, state.motor), request
+        return dataclasses.replace(
+            state, delay=delay_state, setpoint=setpoint_state, controller=controller_state
+        ), request
 
     def drive(
         self,
@@ -151,8 +159,20 @@ class Actuator(AbstractStage):
         dt: Scalar,
     ) -> tuple[ActuatorState, Driven]:
         """The continuous part of a step: power stage and motor with the joint at `qpos` [rad], `qvel` [rad/s]."""
-        ratio = self.gear.ratio(params.gear)
-        theta, omega = ratio * qpos, ratio * qvel
+        theta, omega = self.gear.rotor(state.gear, params.gear, qpos, qvel)
+        return self.drive_shaft(state, params, row, request, theta, omega, dt)
+
+    def drive_shaft(
+        self,
+        state: ActuatorState,
+        params: ActuatorParams,
+        row: Input,
+        request: AbstractRequest,
+        theta: Scalar,
+        omega: Scalar,
+        dt: Scalar,
+    ) -> tuple[ActuatorState, Driven]:
+        """As `drive`, with the motor shaft at `theta` [rad], `omega` [rad/s]."""
         winding = self.motor.hot_winding(state.motor, params.motor)
         response = self.motor.winding.response(state.motor.winding, winding, omega, dt)
         lower, upper = self.current_limit.voltage_bounds(params.current_limit, response)
@@ -166,16 +186,24 @@ class Actuator(AbstractStage):
         saturation = jnp.where(terminals.bus_limited, Saturation.VOLTAGE.value, Saturation.NONE.value)
         saturation = jnp.where(terminals.current_limited, Saturation.CURRENT.value, saturation)
         saturation = jnp.where(motor.saturation != Saturation.NONE.value, motor.saturation, saturation)
-        return ActuatorState(state.delay, state.setpoint, state.controller, supply_state, motor_state), Driven(
+        return dataclasses.replace(state, supply=supply_state, motor=motor_state), Driven(
             motor, volts, supply_current, saturation.astype(jnp.int32)
         )
 
-    def output(self, params: ActuatorParams, driven: Driven, motor_torque: Scalar, qvel: Scalar) -> ActuatorOutput:
-        """The outputs of a step whose shaft torque is `motor_torque` [N m] with the joint at `qvel` [rad/s]."""
+    def output(
+        self,
+        params: ActuatorParams,
+        driven: Driven,
+        motion: GearMotion,
+        motor_torque: Scalar,
+        qvel: Scalar,
+        dt: Scalar,
+    ) -> ActuatorOutput:
+        """The outputs of a step with `motor_torque` [N m] on the shaft and the joint at `qvel` [rad/s] at its start."""
         ratio = self.gear.ratio(params.gear)
         return ActuatorOutput(
             motor_torque=motor_torque,
-            joint_torque=ratio * motor_torque,
+            joint_torque=self.gear.joint_torque(params.gear, motion, motor_torque, dt),
             drag_torque=self.drag.torque(params.drag, ratio, qvel),
             voltage=driven.voltage,
             current=driven.motor.current,
@@ -193,4 +221,10 @@ class Actuator(AbstractStage):
         state, driven = self.drive(state, params, row, request, qpos, qvel, dt)
         motor = driven.motor
         torque = motor.electrical_torque + motor.cogging_torque + motor.bristle_torque
-        return state, self.output(params, driven, torque, qvel)
+
+        def slide(shaft, speed):
+            return shaft.flow(speed, dt)
+
+        motion = self.gear.follow(state.gear, params.gear, torque, slide, qpos, qvel, dt)
+        state = dataclasses.replace(state, gear=motion.state)
+        return state, self.output(params, driven, motion, torque, qvel, dt)

@@ -49,9 +49,9 @@ class Bench(eqx.Module):
     def init(self, params: BenchParams, qpos: Any = 0.0, qvel: Any = 0.0) -> BenchState:
         """At rest and cold with the joint at `qpos` [rad], `qvel` [rad/s], which take the float type of `params`."""
         like = self.load.inertia(params.load, jnp.zeros((), params.actuator.motor.winding.resistance.dtype))
-        return BenchState(
-            self.actuator.init(params.actuator), jnp.asarray(qpos, like.dtype), jnp.asarray(qvel, like.dtype)
-        )
+        qpos, qvel = jnp.asarray(qpos, like.dtype), jnp.asarray(qvel, like.dtype)
+        actuator = self.actuator.placed(self.actuator.init(params.actuator), params.actuator, qpos, qvel)
+        return BenchState(actuator, qpos, qvel)
 
     def step(self, state: BenchState, params: BenchParams, ctrl: Any, dt: Scalar) -> tuple[BenchState, ActuatorOutput]:
         """Advance actuator and load together by `dt` [s]; `ctrl` as for `Actuator.step`."""

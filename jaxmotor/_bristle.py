@@ -5,7 +5,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ._flow import Motion, Shaft, flow
+from ._flow import AbstractShaft, Motion
 from ._stage import AbstractStage, Scalar
 
 
@@ -17,7 +17,7 @@ class AbstractBristle(AbstractStage):
     """
 
     @abc.abstractmethod
-    def move(self, state: Any, params: Any, shaft: Shaft, qvel: Scalar, dt: Scalar) -> Motion:
+    def move(self, state: Any, params: Any, shaft: AbstractShaft, qvel: Scalar, dt: Scalar) -> Motion:
         """The motion of `shaft` against this friction from speed `qvel` [rad/s] over `dt` [s]."""
 
     @abc.abstractmethod
@@ -37,9 +37,9 @@ class Frictionless(AbstractBristle):
         del state, params, ctrl, qpos, dt
         return None, jnp.zeros_like(qvel)
 
-    def move(self, state: None, params: None, shaft: Shaft, qvel: Scalar, dt: Scalar) -> Motion:
+    def move(self, state: None, params: None, shaft: AbstractShaft, qvel: Scalar, dt: Scalar) -> Motion:
         del state, params
-        return flow(shaft, qvel, dt)
+        return shaft.flow(qvel, dt)
 
     def damping(self, params: None, qvel: Scalar) -> Scalar:
         del params

@@ -4,7 +4,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ._exponential import phi1
-from ._flow import Motion, Shaft, sign
+from ._flow import AbstractShaft, Motion, sign
 from ._stage import Scalar
 
 
@@ -24,7 +24,13 @@ def hold(deflection: Scalar, stiffness: Scalar, level: Scalar, qvel: Scalar, dt:
 
 
 def move_bristle(
-    deflection: Scalar, stiffness: Scalar, damping: Scalar, level: Scalar, shaft: Shaft, qvel: Scalar, dt: Scalar
+    deflection: Scalar,
+    stiffness: Scalar,
+    damping: Scalar,
+    level: Scalar,
+    shaft: AbstractShaft,
+    qvel: Scalar,
+    dt: Scalar,
 ) -> Motion:
     """Shaft and bristle after `dt` [s], both by backward Euler, with `level` g and `damping` sigma1 of the old speed.
 

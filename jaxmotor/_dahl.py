@@ -5,7 +5,7 @@ import jax.numpy as jnp
 
 from ._bristle import AbstractBristle
 from ._bristle_motion import BristleState, hold, move_bristle
-from ._flow import Motion, Shaft
+from ._flow import AbstractShaft, Motion
 from ._parameter import Parameter, nonnegative, positive
 from ._stage import Scalar
 
@@ -37,7 +37,7 @@ class Dahl(AbstractBristle):
         after = hold(state.deflection, params.bristle_stiffness, params.coulomb_friction, qvel, dt)
         return BristleState(after), -params.bristle_stiffness * state.deflection
 
-    def move(self, state: BristleState, params: DahlParams, shaft: Shaft, qvel: Scalar, dt: Scalar) -> Motion:
+    def move(self, state: BristleState, params: DahlParams, shaft: AbstractShaft, qvel: Scalar, dt: Scalar) -> Motion:
         none = jnp.zeros_like(qvel)
         stiffness, level = params.bristle_stiffness, params.coulomb_friction
         return move_bristle(state.deflection, stiffness, none, level, shaft, qvel, dt)

@@ -1,6 +1,7 @@
 """How a bench moves its joint through one step."""
 
 import abc
+import dataclasses
 from typing import Any
 
 import equinox as eqx
@@ -8,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ._actuator import Actuator, ActuatorOutput, ActuatorParams, ActuatorState
-from ._flow import Shaft, sign
+from ._gear import LoadSide, MotorSide
 from ._load import AbstractLoad
 from ._stage import Scalar
 
@@ -32,10 +33,6 @@ class AbstractIntegrator(eqx.Module):
         dt: Scalar,
     ) -> Stepped:
         """State, joint angle [rad] and speed [rad/s] after the step, and the actuator's output during it."""
-
-
-def _inertia(actuator, load, params, load_params, qpos):
-    return load.inertia(load_params, qpos) + actuator.gear.reflected_inertia(params.gear)
 
 
 class ExactFlow(AbstractIntegrator):
@@ -62,53 +59,71 @@ class ExactFlow(AbstractIntegrator):
     ) -> Stepped:
         params, row = actuator.at_row(params, ctrl)
         state, request = actuator.command(state, params, row, qpos, qvel, dt)
-        ratio = actuator.gear.ratio(params.gear)
-        midway = qpos + qvel * dt / 2
+        ratio, bristle = actuator.gear.ratio(params.gear), actuator.motor.bristle
+        theta, omega = actuator.gear.rotor(state.gear, params.gear, qpos, qvel)
+        theta, midway = theta + omega * dt / 2, qpos + qvel * dt / 2
 
         def torque(speed):
-            _, driven = actuator.drive(state, params, row, request, midway, speed, dt)
+            _, driven = actuator.drive_shaft(state, params, row, request, theta, speed, dt)
             motor = driven.motor.mean_electrical_torque + driven.motor.cogging_torque
-            losses = actuator.drag.torque(params.drag, ratio, speed) - load.damping(load_params) * speed
-            return ratio * motor + losses, (ratio * motor, driven)
+            return motor + _drag_at_rotor(actuator, params, speed), (motor, driven)
 
-        total, slope, (motor_torque, start) = jax.jvp(torque, (qvel,), (jnp.ones_like(qvel),), has_aux=True)
-        external = load.external_torque(load_params, midway)
-        budget = actuator.dry_friction.budget(params.dry_friction, qvel, motor_torque, external)
-        # On the motor side, where the bristles are; the gear's ratio may have either sign.
-        shaft = Shaft(
-            inertia=_inertia(actuator, load, params, load_params, midway) / ratio**2,
-            damping=-slope / ratio**2,
-            torque=(total - slope * qvel + external) / ratio,
-            budget=budget / jnp.abs(ratio),
-        )
-        motion = actuator.motor.bristle.move(state.motor.bristle, params.motor.bristle, shaft, ratio * qvel, dt)
-        moved = motion.displacement / ratio
-        state, mean = actuator.drive(state, params, row, request, midway, moved / dt, dt)
+        total, slope, (motor_torque, start) = jax.jvp(torque, (omega,), (jnp.ones_like(omega),), has_aux=True)
+        motor = MotorSide(torque=total - slope * omega, damping=-slope)
+        side = _load_side(actuator, load, params, load_params, ratio * motor_torque, midway, qvel)
+
+        def slide(shaft, speed):
+            return bristle.move(state.motor.bristle, params.motor.bristle, shaft, speed, dt)
+
+        motion = actuator.gear.move(state.gear, params.gear, motor, side, slide, qpos, qvel, dt)
+        mean_speed = motion.rotor_displacement / dt
+        state, mean = actuator.drive_shaft(state, params, row, request, theta, mean_speed, dt)
         shaft_torque = mean.motor.mean_electrical_torque + mean.motor.cogging_torque + motion.friction_torque
-        out = actuator.output(params, start, shaft_torque, qvel)
-        return state, qpos + moved, motion.qvel / ratio, out
+        out = actuator.output(params, start, motion, shaft_torque, qvel, dt)
+        state = dataclasses.replace(state, gear=motion.state)
+        return state, qpos + motion.displacement, motion.qvel, out
 
 
-def _implicit_step(actuator, load, params, load_params, out, slope, qpos, qvel, dt):
-    """v+ = v + h F / (M - h D) with the drag's and `slope`'s derivatives in D; dry friction stops, then holds.
+def _drag_at_rotor(actuator, params, speed):
+    ratio = actuator.gear.ratio(params.gear)
+    return actuator.drag.torque(params.drag, ratio, speed / ratio) / ratio
+
+
+def _load_side(actuator, load, params, load_params, motor_torque, qpos, qvel):
+    external = load.external_torque(load_params, qpos)
+    return LoadSide(
+        inertia=load.inertia(load_params, qpos),
+        torque=external,
+        damping=load.damping(load_params),
+        budget=actuator.dry_friction.budget(params.dry_friction, qvel, motor_torque, external),
+    )
+
+
+def _implicit_step(actuator, load, before, after, params, load_params, out, slope, qpos, qvel, dt):
+    """v+ = v + h F / (M - h D) with the drag's and the motor's `slope` (at the motor) in D; dry friction stops, then
+    holds.
 
     q+ = q + h v+ (MuJoCo's Euler and implicitfast rules for one hinge). MuJoCo solves dry friction as a constraint;
     here the budget is spent as an impulse that cannot reverse the motion, as in BAM (bam/simulate.py).
     """
     ratio = actuator.gear.ratio(params.gear)
+    _, omega = actuator.gear.rotor(before.gear, params.gear, qpos, qvel)
 
-    def losses(speed):
-        return actuator.drag.torque(params.drag, ratio, speed) - load.damping(load_params) * speed
+    def drag(speed):
+        return _drag_at_rotor(actuator, params, speed)
 
-    loss, loss_slope = jax.jvp(losses, (qvel,), (jnp.ones_like(qvel),))
-    external = load.external_torque(load_params, qpos)
-    force = out.joint_torque + loss + external
-    mass = _inertia(actuator, load, params, load_params, qpos) - dt * (loss_slope + slope)
-    budget = actuator.dry_friction.budget(params.dry_friction, qvel, out.joint_torque, external)
-    free = qvel + dt * force / mass
-    left = jnp.maximum(jnp.abs(free) - dt * budget / mass, jnp.zeros_like(free))
-    speed = sign(free) * left
-    return qpos + dt * speed, speed
+    loss, loss_slope = jax.jvp(drag, (omega,), (jnp.ones_like(omega),))
+    slope = slope + loss_slope
+    motor = MotorSide(torque=out.motor_torque + loss - slope * omega, damping=-slope)
+    side = _load_side(actuator, load, params, load_params, ratio * out.motor_torque, qpos, qvel)
+
+    def slide(shaft, speed):
+        return shaft.implicit(speed, dt)
+
+    motion = actuator.gear.move(before.gear, params.gear, motor, side, slide, qpos, qvel, dt)
+    torque = actuator.gear.joint_torque(params.gear, motion, out.motor_torque, dt)
+    after = dataclasses.replace(after, gear=motion.state)
+    return after, qpos + motion.displacement, motion.qvel, dataclasses.replace(out, joint_torque=torque)
 
 
 class Euler(AbstractIntegrator):
@@ -127,9 +142,9 @@ class Euler(AbstractIntegrator):
         dt: Scalar,
     ) -> Stepped:
         params, _ = actuator.at_row(params, ctrl)
-        state, out = actuator.step(state, params, ctrl, qpos, qvel, dt)
-        qpos, qvel = _implicit_step(actuator, load, params, load_params, out, jnp.zeros_like(qvel), qpos, qvel, dt)
-        return state, qpos, qvel, out
+        after, out = actuator.step(state, params, ctrl, qpos, qvel, dt)
+        none = jnp.zeros_like(qvel)
+        return _implicit_step(actuator, load, state, after, params, load_params, out, none, qpos, qvel, dt)
 
 
 class ImplicitFast(AbstractIntegrator):
@@ -152,18 +167,19 @@ class ImplicitFast(AbstractIntegrator):
         dt: Scalar,
     ) -> Stepped:
         params, row = actuator.at_row(params, ctrl)
+        theta, omega = actuator.gear.rotor(state.gear, params.gear, qpos, qvel)
         ratio = actuator.gear.ratio(params.gear)
 
         def electrical(speed):
-            ordered, request = actuator.command(state, params, row, qpos, speed, dt)
-            _, driven = actuator.drive(ordered, params, row, request, qpos, speed, dt)
-            return ratio * driven.motor.electrical_torque
+            # The drive's own terms in speed belong to the motor's derivative, as in MuJoCo.
+            ordered, request = actuator.command(state, params, row, qpos, speed / ratio, dt)
+            _, driven = actuator.drive_shaft(ordered, params, row, request, theta, speed, dt)
+            return driven.motor.electrical_torque
 
-        _, slope = jax.jvp(electrical, (qvel,), (jnp.ones_like(qvel),))
-        slope = slope - ratio**2 * actuator.motor.bristle.damping(params.motor.bristle, qvel)
+        _, slope = jax.jvp(electrical, (omega,), (jnp.ones_like(omega),))
+        slope = slope - actuator.motor.bristle.damping(params.motor.bristle, omega)
         after, out = actuator.step(state, params, ctrl, qpos, qvel, dt)
-        qpos, qvel = _implicit_step(actuator, load, params, load_params, out, slope, qpos, qvel, dt)
-        return after, qpos, qvel, out
+        return _implicit_step(actuator, load, state, after, params, load_params, out, slope, qpos, qvel, dt)
 
 
 class Prescribed(AbstractIntegrator):

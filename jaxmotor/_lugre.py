@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from ._bristle import AbstractBristle
 from ._bristle_motion import BristleState, hold, move_bristle
 from ._decay import AbstractDecay, GaussianDecay, NoDecay
-from ._flow import Motion, Shaft
+from ._flow import AbstractShaft, Motion
 from ._parameter import Parameter, nonnegative, positive
 from ._stage import Scalar
 
@@ -59,6 +59,6 @@ class LuGre(AbstractBristle):
         torque = -(stiffness * deflection + self.damping(params, qvel) * rate)
         return BristleState(hold(deflection, stiffness, level, qvel, dt)), torque
 
-    def move(self, state: BristleState, params: LuGreParams, shaft: Shaft, qvel: Scalar, dt: Scalar) -> Motion:
+    def move(self, state: BristleState, params: LuGreParams, shaft: AbstractShaft, qvel: Scalar, dt: Scalar) -> Motion:
         level, damping = self.level(params, qvel), self.damping(params, qvel)
         return move_bristle(state.deflection, params.lugre_stiffness, damping, level, shaft, qvel, dt)
