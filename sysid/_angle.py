@@ -6,6 +6,9 @@ from numpy.typing import NDArray
 _SLACK = 1e-3
 _TURN = 2.0 * np.pi
 
+#: Turns per step beyond which a step of a wrapped angle is in doubt: seen from the other side, this is 0.65 turn.
+FAST = 0.35
+
 
 def unwrap(
     values: NDArray[np.float64],
@@ -76,6 +79,6 @@ def register_period(values: NDArray[np.float64], period: float) -> float | None:
 
 
 def fast_steps(values: NDArray[np.float64], usable: NDArray[np.bool_]) -> NDArray[np.intp]:
-    """Rows reached by more than 0.4 turn in one step, where the way round is hardly told from the other one."""
+    """Rows reached by more than 0.35 turn in one step, where the way round is hardly told from the other one."""
     near = usable[1:] & usable[:-1]
-    return np.flatnonzero(near & (np.abs(np.diff(values)) > 0.4 * _TURN)) + 1
+    return np.flatnonzero(near & (np.abs(np.diff(values)) > FAST * _TURN)) + 1

@@ -11,7 +11,8 @@ from sysid._log import INPUT_CHANNELS, Log
 from sysid._marks import mark_clipped, mark_held, tell_coarse, tell_fast
 from sysid._options import Options
 from sysid._table import Column, Table
-from sysid._time import Stamps, order, seconds
+from sysid._time import Stamps, order
+from sysid._time_unit import seconds
 from sysid._turn import compare_motion, sign_unsigned, tell_encoder, turn_current
 
 _FEWEST_ROWS = 10

@@ -126,7 +126,7 @@ def _offset(log: Log) -> list[Finding]:
     offset, error = float(np.mean(values)), float(np.std(values)) / np.sqrt(len(values))
     if abs(offset) <= max(5.0 * error, _REST * float(np.abs(current).max()), 0.5 * resolution(values)):
         return []
-    message = f"the current reads {offset:.4g} A at rest without voltage ({len(values)} rows)"
+    message = f"the current reads {offset:.3g} A at rest without voltage ({len(values)} rows)"
     return [Finding.of_log("current_offset", message, option="--free current_offset", severity="warning")]
 
 

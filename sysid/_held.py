@@ -31,7 +31,8 @@ def held_rows(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     fresh[starts] = True
     lengths = np.diff(starts, append=len(values))
     # In a long run of one value every frame brought that value anew.
-    for start, length in zip(starts[lengths > 1.5 * period], lengths[lengths > 1.5 * period], strict=True):
+    long = lengths > max(1.5 * period, period + 1.0)
+    for start, length in zip(starts[long], lengths[long], strict=True):
         fresh[np.round(np.arange(start, start + length - 0.5 * period, period)).astype(int)] = True
     return ~fresh
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sysid._angle import fast_steps
+from sysid._angle import FAST, fast_steps
 from sysid._channels import Channels
 from sysid._clipping import beyond, clipped_rows
 from sysid._held import held_rows
@@ -65,7 +65,7 @@ def tell_fast(channels: Channels) -> None:
     where[channels.stamps.breaks] = False
     if where.any():
         message = (
-            f"position moves by more than 0.4 turn in one step at {int(where.sum())} rows; the way round is uncertain"
+            f"position moves by more than {FAST} turn per step at {int(where.sum())} rows; the way round is uncertain"
         )
         channels.tell_rows("fast_angle", message, where, "none", "--keep wrapped_angle")
 

@@ -49,7 +49,9 @@ def _frame(name: str, text: Text, dialect: Dialect) -> tuple[Any, set[str]]:
         body, separator = re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t\r]+$", b"", body)), "\t"
     width = len(dialect.sample[0])
     numeric = {f"c{index}" for index in range(width) if _is_numeric(dialect, index)}
-    for floats in (numeric, set()):
+    seen = sorted({cell for row in dialect.sample for cell in row if cell in _EXACT_WORDS})
+    # Every word for "missing" costs time in every cell: those of the first rows are tried alone first.
+    for floats, words in ((numeric, seen), (numeric, _EXACT_WORDS), (set(), None)):
         try:
             frame = pl.read_csv(
                 body,
@@ -57,7 +59,7 @@ def _frame(name: str, text: Text, dialect: Dialect) -> tuple[Any, set[str]]:
                 schema={f"c{index}": pl.Float64 if f"c{index}" in floats else pl.String for index in range(width)},
                 separator=separator,
                 decimal_comma=dialect.decimal == ",",
-                null_values=_EXACT_WORDS if floats else None,
+                null_values=words,
                 comment_prefix=dialect.comment,
             )
         except (pl.exceptions.ComputeError, pl.exceptions.SchemaError, pl.exceptions.InvalidOperationError) as error:

@@ -1,4 +1,4 @@
-"""Time stamps: their unit, their order, and where the log is interrupted."""
+"""The order of time stamps: sorted, each once, counters continued, runs kept apart."""
 
 import dataclasses
 
@@ -7,15 +7,10 @@ from numpy.typing import NDArray
 
 from sysid._errors import LogError
 from sysid._finding import Finding
+from sysid._gaps import describe_sampling, find_gaps
 from sysid._options import Options
-from sysid._units import target_unit, to_si
 
-_GAP = 5.0
-_SLOW_STEP = 0.5
-_VERY_SLOW_STEP = 60.0
-_FAST_STEP = 1e-6
-_SWAP_REACH = 50.0
-_NEIGHBOURS = 10
+_SWAP_REACH = 20.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -33,52 +28,6 @@ class Stamps:
     rows: NDArray[np.intp]
     breaks: NDArray[np.intp]
     findings: tuple[Finding, ...]
-
-
-def seconds(
-    values: NDArray[np.float64], unit: str | None, *, whole: bool, moving: bool, source: str, option: str | None
-) -> tuple[NDArray[np.float64], list[Finding]]:
-    """Stamps in seconds from the first one.
-
-    **Arguments:**
-
-    - `values`: as in the file, NaN where missing.
-    - `unit`: as the header states it; None when it states none.
-    - `whole`: whether the stamps are written as whole numbers.
-    - `moving`: whether the log holds a position or a speed, which makes steps of a second implausible.
-    - `option`: the unit the user gave, which wins.
-
-    **Raises:** `LogError` for an unknown unit, and when no unit is stated and the step is implausible in seconds.
-    """
-    present = values[np.isfinite(values)]
-    if len(present) == 0:
-        raise LogError(f"{source}: the time column is empty")
-    findings: list[Finding] = []
-    steps = np.abs(np.diff(present))
-    steps = steps[steps > 0.0]
-    step = float(np.median(steps)) if len(steps) else 0.0
-    stated = option or unit
-    if stated is None:
-        limit = _SLOW_STEP if moving else _VERY_SLOW_STEP
-        if step >= limit or 0.0 < step < _FAST_STEP:
-            raise LogError(
-                f"{source}: the time column states no unit and its usual step is {step:.6g}, implausible in seconds: "
-                "give --time-unit s|ms|us"
-            )
-        if step >= _SLOW_STEP or (whole and step >= 1.0):
-            message = f"the time column states no unit; its usual step of {step:.6g} is taken as seconds"
-            findings.append(
-                Finding("time_unit_assumed", message, action="seconds", option="--time-unit", severity="warning")
-            )
-        stated = "s"
-    elif target_unit("time", stated) is None:
-        raise LogError(f"{source}: '{stated}' is no unit of time: give --time-unit s|ms|us")
-    origin = float(present[0])
-    if abs(origin) > step:
-        start = float(to_si(np.array([origin]), stated, "time")[0])
-        findings.append(Finding("time_offset", f"the stamps start at {start:.6g} s: shifted to 0", action="shifted"))
-    # The offset goes before the unit does, so that a large one costs no digits of the step.
-    return to_si(values - origin, stated, "time"), findings
 
 
 def order(time: NDArray[np.float64], repeats: NDArray[np.bool_], options: Options, source: str) -> Stamps:
@@ -110,8 +59,8 @@ def order(time: NDArray[np.float64], repeats: NDArray[np.bool_], options: Option
     time, rows, restarts = _unique(time, rows, restarts, repeats, findings)
     if len(time) < 2:
         raise LogError(f"{source}: fewer than two different time stamps")
-    breaks = _gaps(time, rows, restarts, options, findings)
-    _describe(time, breaks, options, findings)
+    breaks = find_gaps(time, rows, restarts, options, findings)
+    describe_sampling(time, breaks, options, findings)
     return Stamps(time - time[0], rows, breaks, tuple(findings))
 
 
@@ -165,7 +114,7 @@ def _rollover(fall: float, step: float) -> float | None:
     """The span of the counter [s], when the fall of the stamps [s] is that of a known counter less about one step."""
     ticks = (1e-6, 1e-3, 1.0)
     spans = [bits * tick for bits in (2.0**16, 2.0**24, 2.0**31, 2.0**32) for tick in ticks]
-    spans += [60.0, 3600.0, 86400.0, 1000.0, 100.0, 10.0, 1.0]
+    spans.append(86400.0)
     near = [span for span in spans if 0.0 < span - fall < 20.0 * step and span > 100.0 * step]
     return min(near, key=lambda span: abs(span - fall - step)) if near else None
 
@@ -208,60 +157,3 @@ def _unique(
         )
     kept = ~again
     return time[kept], rows[kept], np.unique(np.cumsum(kept)[restarts] - 1).astype(np.intp)
-
-
-def _gaps(
-    time: NDArray[np.float64],
-    rows: NDArray[np.intp],
-    restarts: NDArray[np.intp],
-    options: Options,
-    findings: list[Finding],
-) -> NDArray[np.intp]:
-    """Steps much longer than the usual one, and than those on both sides (a logger may change its rate)."""
-    steps = np.diff(time)
-    usual = float(np.median(steps))
-    factor = options.gap or _GAP
-    found = np.flatnonzero(steps > factor * usual)
-    if len(found):
-        offsets = np.arange(1, _NEIGHBOURS + 1)
-        # Beyond the ends of the log the usual step stands in, so that no side is empty.
-        padded = np.pad(steps, _NEIGHBOURS, constant_values=usual)
-        before = np.median(padded[found[:, None] + _NEIGHBOURS - offsets], axis=1)
-        after = np.median(padded[found[:, None] + _NEIGHBOURS + offsets], axis=1)
-        found = found[steps[found] > factor * np.maximum(before, after)]
-    if len(found):
-        lost = float(np.sum(steps[found]))
-        message = f"{len(found)} gap{'s' * (len(found) != 1)} of more than {factor:g} usual steps, {lost:.4g} s in all"
-        findings.append(
-            Finding.at_rows(
-                "gap", message, rows[found + 1] + 1, action="windows end there", option="--gap", severity="warning"
-            )
-        )
-    return np.union1d(found + 1, restarts).astype(np.intp)
-
-
-def _describe(time: NDArray[np.float64], breaks: NDArray[np.intp], options: Options, findings: list[Finding]) -> None:
-    steps = np.delete(np.diff(time), breaks - 1)
-    if len(steps) < 10:
-        return
-    usual = float(np.median(steps))
-    tenth = max(len(steps) // 10, 5)
-    first, last = float(np.median(steps[:tenth])), float(np.median(steps[-tenth:]))
-    spread = float(np.quantile(steps[:tenth], 0.9) - np.quantile(steps[:tenth], 0.1))
-    if abs(last - first) > max(0.05 * usual, 5.0 * spread / np.sqrt(tenth)):
-        message = f"the step goes from {first:.4g} s to {last:.4g} s along the log: every row keeps its own step"
-        findings.append(Finding("time_drift", message, action="stamps used"))
-    low, high = np.quantile(steps, (0.05, 0.95))
-    if (high - low) / usual > 0.1 and "time_drift" not in {item.code for item in findings}:
-        message = (
-            f"uneven sampling: steps of {low:.4g} to {high:.4g} s, usually {usual:.4g} s: every row keeps its own step"
-        )
-        findings.append(Finding("time_jitter", message, action="stamps used"))
-    if options.rate is not None:
-        mean = float(np.mean(steps))
-        if abs(mean * options.rate - 1.0) > 0.01:
-            message = (
-                f"the stamps give {1.0 / mean:.5g} rows per second on average, the stated rate is {options.rate:.5g} "
-                f"({mean * options.rate - 1.0:+.1%} in the step): the stamps are used"
-            )
-            findings.append(Finding("rate_differs", message, action="stamps used", option="--rate", severity="warning"))

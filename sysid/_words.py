@@ -112,6 +112,9 @@ _UNIT_ENDINGS = {
 }
 
 
+_BY_UNIT = ("voltage", "current", "velocity", "torque", "temperature")
+
+
 @dataclasses.dataclass(frozen=True)
 class Meaning:
     """What a header says: the channel (or `"time"`), how good a source of it the column is (0 is best), the unit."""
@@ -144,7 +147,7 @@ def _quantity(words: set[str], first: str) -> str | None:
     return "voltage" if words & _VOLTAGE or words & {"vbus", "vbat", "vin"} else None
 
 
-def _channel(name: str) -> tuple[str, int] | None:
+def _channel(name: str, unit: str | None) -> tuple[str, int] | None:
     parts = pieces(name)
     words = {part.lower() for part in parts if not part.isdigit()}
     if not words or words & _ELSEWHERE:
@@ -153,6 +156,9 @@ def _channel(name: str) -> tuple[str, int] | None:
         return "torque_enabled", 0
     first = parts[0] if len(parts) > 1 else ""
     quantity = _quantity(words, first)
+    if quantity is None and unit is not None and words & (_MOTOR | _SUPPLY):
+        # `supply_set_V`: the unit says what the words do not.
+        quantity = next((channel for channel in _BY_UNIT if target_unit(channel, unit) is not None), None)
     if quantity is None and words & {"ibus", "ibat"}:
         return "supply_current", 0
     if quantity in (None, "position") and words & _TIME and not words & _COMMAND:
@@ -193,7 +199,7 @@ def meaning(column: Column) -> Meaning | None:
         if not name:
             continue
         stem, ending = _ending(name)
-        known = _channel(stem) or _channel(name)
+        known = _channel(stem, ending or column.unit) or _channel(name, column.unit)
         if known is None:
             continue
         channel, rank = known

@@ -1,0 +1,58 @@
+"""Time stamps of any unit in seconds."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sysid._errors import LogError
+from sysid._finding import Finding
+from sysid._units import target_unit, to_si
+
+_SLOW_STEP = 0.5
+_VERY_SLOW_STEP = 60.0
+_FAST_STEP = 1e-6
+
+
+def seconds(
+    values: NDArray[np.float64], unit: str | None, *, whole: bool, moving: bool, source: str, option: str | None
+) -> tuple[NDArray[np.float64], list[Finding]]:
+    """Stamps in seconds from the first one.
+
+    **Arguments:**
+
+    - `values`: as in the file, NaN where missing.
+    - `unit`: as the header states it; None when it states none.
+    - `whole`: whether the stamps are written as whole numbers.
+    - `moving`: whether the log holds a position or a speed, which makes steps of a second implausible.
+    - `option`: the unit the user gave, which wins.
+
+    **Raises:** `LogError` for an unknown unit, and when no unit is stated and the step is implausible in seconds.
+    """
+    present = values[np.isfinite(values)]
+    if len(present) == 0:
+        raise LogError(f"{source}: the time column is empty")
+    findings: list[Finding] = []
+    steps = np.abs(np.diff(present))
+    steps = steps[steps > 0.0]
+    step = float(np.median(steps)) if len(steps) else 0.0
+    stated = option or unit
+    if stated is None:
+        limit = _SLOW_STEP if moving else _VERY_SLOW_STEP
+        if step >= limit or 0.0 < step < _FAST_STEP:
+            raise LogError(
+                f"{source}: the time column states no unit and its usual step is {step:.6g}, implausible in seconds: "
+                "give --time-unit s|ms|us"
+            )
+        if step >= _SLOW_STEP or (whole and step >= 1.0):
+            message = f"the time column states no unit; its usual step of {step:.6g} is taken as seconds"
+            findings.append(
+                Finding("time_unit_assumed", message, action="seconds", option="--time-unit", severity="warning")
+            )
+        stated = "s"
+    elif target_unit("time", stated) is None:
+        raise LogError(f"{source}: '{stated}' is no unit of time: give --time-unit s|ms|us")
+    origin = float(present[0])
+    if abs(origin) > step:
+        start = float(to_si(np.array([origin]), stated, "time")[0])
+        findings.append(Finding("time_offset", f"the stamps start at {start:.6g} s: shifted to 0", action="shifted"))
+    # The offset goes before the unit does, so that a large one costs no digits of the step.
+    return to_si(values - origin, stated, "time"), findings
