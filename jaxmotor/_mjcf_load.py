@@ -28,7 +28,7 @@ def load(source: Any, name: str) -> tuple[Actuator, ActuatorParams]:
     if index < 0:
         known = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_ACTUATOR, i) for i in range(model.actuator_gear.shape[0])]
         raise ValueError(f"the model has no actuator {name!r}; it has: {', '.join(n for n in known if n) or 'none'}")
-    if model.actuator_gaintype[index] != mujoco.mjtGain.mjGAIN_DCMOTOR:
+    if mujoco.mjtGain(int(model.actuator_gaintype[index])) != mujoco.mjtGain.mjGAIN_DCMOTOR:
         raise ValueError(f"actuator {name!r} is not a dcmotor")
     return build(_numbers(mujoco, model, index, name), _joint_damping(mujoco, model, index))
 
@@ -51,11 +51,8 @@ def _compiled(mujoco: Any, source: str | os.PathLike[str]) -> Any:
 
 
 def _numbers(mujoco: Any, model: Any, index: int, name: str) -> DcMotorNumbers:
-    if model.actuator_trntype[index] not in (
-        mujoco.mjtTrn.mjTRN_JOINT,
-        mujoco.mjtTrn.mjTRN_JOINTINPARENT,
-        mujoco.mjtTrn.mjTRN_TENDON,
-    ):
+    driven = mujoco.mjtTrn(int(model.actuator_trntype[index]))
+    if driven not in (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT, mujoco.mjtTrn.mjTRN_TENDON):
         raise DcMotorError("transmission", f"actuator {name!r} must drive a joint or a tendon")
     if model.actuator_delay[index] > 0:
         raise DcMotorError("delay", f"actuator {name!r} has one: put a jaxmotor.Delay into the actuator instead")
@@ -96,7 +93,7 @@ def _numbers(mujoco: Any, model: Any, index: int, name: str) -> DcMotorNumbers:
 
 def _joint_damping(mujoco: Any, model: Any, index: int) -> float:
     """Viscous damping [N m s/rad] of the driven joint, seen at the motor shaft."""
-    if model.actuator_trntype[index] == mujoco.mjtTrn.mjTRN_TENDON:
+    if mujoco.mjtTrn(int(model.actuator_trntype[index])) == mujoco.mjtTrn.mjTRN_TENDON:
         return 0.0
     joint = int(model.actuator_trnid[index][0])
     gear = float(model.actuator_gear[index][0])
