@@ -7,7 +7,6 @@ exact to rounding.
 import math
 
 import jax.numpy as jnp
-from jaxtyping import Array, Bool
 
 from ._stage import Scalar
 
@@ -15,28 +14,30 @@ _SERIES_BELOW = 0.2
 _TERMS = 11
 
 
-def _guarded_series(x: Scalar, small: Bool[Array, ""], first: int) -> Scalar:
-    """sum_k x^k / (k + first)!, by Horner, with the argument guarded away from large values."""
-    y = jnp.where(small, x, jnp.zeros_like(x))
-    total = jnp.full_like(y, 1 / math.factorial(_TERMS + first))
+def phis(x: Scalar) -> tuple[Scalar, Scalar]:
+    """phi1(x) = (e^x - 1) / x and phi2(x) = (e^x - 1 - x) / x^2 from one exponential; 1 and 1/2 at zero.
+
+    phi1 is the mean of e^(x s) over 0 <= s <= 1, phi2 that of (1 - s) e^(x s). Near zero the series of phi2 serves
+    both, phi1 = 1 + x phi2; away from zero phi2 = (phi1 - 1) / x, divided twice so that x^2 cannot overflow.
+    """
+    small = jnp.abs(x) < _SERIES_BELOW
+    near = jnp.where(small, x, jnp.zeros_like(x))
+    series = jnp.full_like(near, 1 / math.factorial(_TERMS + 2))
     for k in range(_TERMS - 1, -1, -1):
-        total = total * y + 1 / math.factorial(k + first)
-    return total
+        series = series * near + 1 / math.factorial(k + 2)
+    far = jnp.where(small, jnp.ones_like(x), x)
+    first = jnp.expm1(far) / far
+    return jnp.where(small, 1 + near * series, first), jnp.where(small, series, (first - 1) / far)
 
 
 def phi1(x: Scalar) -> Scalar:
-    """phi1(x) = (e^x - 1) / x, with phi1(0) = 1: the mean of e^(x s) over 0 <= s <= 1."""
-    small = jnp.abs(x) < _SERIES_BELOW
-    y = jnp.where(small, jnp.ones_like(x), x)
-    return jnp.where(small, _guarded_series(x, small, 1), jnp.expm1(y) / y)
+    """(e^x - 1) / x, with value 1 at 0."""
+    return phis(x)[0]
 
 
 def phi2(x: Scalar) -> Scalar:
-    """phi2(x) = (e^x - 1 - x) / x^2, with phi2(0) = 1/2: the mean of (1 - s) e^(x s), doubled integral of e^(x s)."""
-    small = jnp.abs(x) < _SERIES_BELOW
-    y = jnp.where(small, jnp.ones_like(x), x)
-    # Dividing twice keeps the quotient finite where y * y would overflow.
-    return jnp.where(small, _guarded_series(x, small, 2), (jnp.expm1(y) / y - 1) / y)
+    """(e^x - 1 - x) / x^2, with value 1/2 at 0."""
+    return phis(x)[1]
 
 
 def log1p_ratio(x: Scalar) -> Scalar:

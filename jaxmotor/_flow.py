@@ -9,7 +9,7 @@ import abc
 import equinox as eqx
 import jax.numpy as jnp
 
-from ._exponential import log1p_ratio, phi1, phi2
+from ._exponential import log1p_ratio, phis
 from ._stage import Scalar
 
 
@@ -53,9 +53,9 @@ def slide(qvel: Scalar, acceleration: Scalar, rate: Scalar, duration: Scalar) ->
 
     w_end = w + (a - r w) t phi1(-r t), displacement = w t + (a - r w) t^2 phi2(-r t).
     """
-    x = -rate * duration
+    first, second = phis(-rate * duration)
     gained = (acceleration - rate * qvel) * duration
-    return qvel + gained * phi1(x), (qvel + gained * phi2(x)) * duration
+    return qvel + gained * first, (qvel + gained * second) * duration
 
 
 def time_to_reach_zero(speed: Scalar, deceleration: Scalar, rate: Scalar) -> Scalar:

@@ -11,7 +11,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 from ._current_rate import AbstractCurrentRate, UnlimitedCurrentRate
-from ._exponential import phi1, phi2
+from ._exponential import phis
 from ._parameter import Parameter, positive
 from ._stage import AbstractStage, Scalar
 
@@ -106,9 +106,9 @@ class AbstractLaggingWinding(AbstractWinding):
         time_constant = self.time_constant(params)
         target = (ctrl - params.back_emf_constant * qvel) / params.resistance
         rate = self.rate.limit(params.rate, (target - state.current) / time_constant)
-        x = -dt / time_constant
-        end = state.current + rate * dt * phi1(x)
-        return WindingState(end), WindingOutput(end, state.current + rate * dt * phi2(x))
+        first, second = phis(-dt / time_constant)
+        end = state.current + rate * dt * first
+        return WindingState(end), WindingOutput(end, state.current + rate * dt * second)
 
     def current(self, state: WindingState, params: Any, volts: Scalar, qvel: Scalar) -> Scalar:
         del params, volts, qvel

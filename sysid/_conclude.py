@@ -99,8 +99,9 @@ def conclude(
     sensor_misfit: dict[str, float],
     trace: list[tuple[str, int, float]],
     settings: dict[str, Any],
-) -> Fit:
-    """The result at the best of `points`; `problem` is that of `made` with the last scales and resets."""
+) -> tuple[Fit, float]:
+    """The result at the best of `points`, and by how many standard errors halving the step would move an identified
+    parameter at most; `problem` is that of `made` with the last scales and resets."""
     point = chosen(points, values)
     residual, derivative = (np.asarray(x) for x in linearized(problem, point))
     halved = np.asarray(residuals(dataclasses.replace(problem, substeps=2 * problem.substeps), point))
@@ -122,17 +123,18 @@ def conclude(
     shifts = dict(zip(names, np.abs(known.step_shift) / errors, strict=True))
     identified = {e.name for e in found if e.flag == "identified"}
     loose = {e.name for e in found if not e.identifiable}
+    settled = {name: float(shift) for name, shift in shifts.items() if name in identified}
     warnings = cautions(
         found,
         ways,
         names,
         sensor_misfit,
         known.correlation,
-        {name: shift for name, shift in shifts.items() if name in identified},
+        settled,
         _disagreeing(made, points, values, loose),
     )
     fitted = made.model.with_subject(_placed(made, problem, point, at_values))
-    return Fit(
+    result = Fit(
         model=fitted,
         estimates=tuple(found),
         directions=tuple(ways),
@@ -146,6 +148,7 @@ def conclude(
         trace=tuple(trace),
         settings=settings,
     )
+    return result, max(settled.values(), default=0.0)
 
 
 def _covered(residual, halved, derivative, problem, pick, inner, total, channels) -> Uncertainty:

@@ -22,7 +22,9 @@ from ._log import Log
 from ._model import Model
 from ._result import Fit
 from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
-from ._solve import Stage, solve
+from ._normal_equations import Point
+from ._problem import Problem
+from ._solve import Solver, Stage, solve
 from ._solvers import solver_named
 from ._start import regressed
 from ._timing import compile_seconds
@@ -30,6 +32,11 @@ from ._windows import resets, scales
 
 _COMMANDS: dict[type, str] = {jm.VoltageDrive: "voltage", jm.DutyDrive: "duty", jm.TorqueDrive: "torque"}
 _LEAST_BEND = 0.1
+_NOISE_LIKE = 1.3
+"""Residuals within this of the sensor's noise are noise [1]."""
+
+_STEP_TOLERANCE = 0.5
+_MOST_SUBSTEPS = 8
 
 
 def _silent(words: str, iteration: int, cost: float) -> None:
@@ -105,7 +112,7 @@ def fit(
     starts: int = 6,
     iterations: int = 60,
     solver: str | optax.GradientTransformation = "levenberg-marquardt",
-    substeps: int = 1,
+    substeps: int | None = None,
     replay: bool = False,
     progress: Callable[[str, int, float], None] = _silent,
 ) -> Fit:
@@ -120,7 +127,8 @@ def fit(
       predicts).
     - `fix`: parameters held at a value [SI unit].
     - `seed`, `starts`: of the random starts; `iterations`: bound on the last leg of the walk; `solver`: a word or an
-      Optax transformation; `substeps` of the bench per row.
+      Optax transformation; `substeps` of the bench per row, `None` for as many as leave the estimates within half a
+      standard error of where half the step would put them.
     - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
     - `progress(words, iteration, cost)`: called after every iteration.
 
@@ -134,15 +142,14 @@ def fit(
     if not logs:
         raise ModelError("no log to fit")
     model = _model(logs, model, bench, params, free, command, fix)
-    made = setup(model, logs, outputs=outputs, substeps=substeps, replay=replay)
+    made = setup(model, logs, outputs=outputs, substeps=substeps or 1, replay=replay)
     if held:
         # Refused here rather than after the fit.
-        setup(model, held, substeps=substeps, like=made)
-    given = [parameter.start for parameter in model.free.parameters]
+        setup(model, held, like=made)
     points = begin(
         model.free,
         made.problem.owner,
-        given,
+        [parameter.start for parameter in model.free.parameters],
         regressed(logs, torque_constant(model)),
         len(made.cut),
         len(made.problem.batch.initial),
@@ -152,21 +159,49 @@ def fit(
     walk, mover = _stages(made, replay, iterations), solver_named(solver)
     points, values, trace = solve(mover, made.problem, points, walk, progress)
     problem = eqx.tree_at(lambda p: p.reset, made.problem, jnp.asarray(walk[-1].reset))
-    misfit, spread = _off(made, np.asarray(residuals(problem, chosen(points, values))))
-    # A channel counts by how well the model can follow it: in units of sensor noise alone, the one that is furthest
-    # off would rule.
-    if max(spread.values()) > 1.3:
-        sigma = {c: made.noise[c] * spread[c] for c in made.noise}
-        bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
-        problem = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
-        last = dataclasses.replace(walk[-1], words="balanced channels")
-        points, values, more = solve(mover, problem, points, [last], progress)
+    whole = walk[-1]
+    points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
+    trace += more
+    while True:
+        chosen_settings = settings(
+            made.roles, seed=seed, starts=starts, iterations=iterations, substeps=problem.substeps, replay=replay,
+            solver=mover.name,
+        )
+        result, shift = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
+        if substeps is not None or shift <= _STEP_TOLERANCE or problem.substeps >= _MOST_SUBSTEPS:
+            break
+        # The error of a second-order step falls fourfold with each halving.
+        halvings = int(np.ceil(np.log(shift / _STEP_TOLERANCE) / np.log(4)))
+        problem = dataclasses.replace(problem, substeps=min(problem.substeps * 2**halvings, _MOST_SUBSTEPS))
+        finer = dataclasses.replace(whole, words=f"{problem.substeps} steps per row")
+        points, values, more = solve(mover, problem, points, [finer], progress)
         trace += more
-        misfit, _ = _off(made, np.asarray(residuals(eqx.tree_at(lambda p: p.scales, problem, made.problem.scales), chosen(points, values))))
-    chosen_settings = settings(
-        made.roles, seed=seed, starts=starts, iterations=iterations, substeps=substeps, replay=replay, solver=mover.name
-    )
-    result = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
     spent = compile_seconds() - compiled
     timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
     return dataclasses.replace(result, timing=timing)
+
+
+def _balanced(
+    made: Setup,
+    problem: Problem,
+    points: Point,
+    values: np.ndarray,
+    mover: Solver,
+    last: Stage,
+    progress: Callable[[str, int, float], None],
+) -> tuple[Point, np.ndarray, Problem, dict[str, float], list[tuple[str, int, float]]]:
+    """The walk's last leg again with each channel counted by how well the model can follow it.
+
+    In units of sensor noise alone, the channel that is furthest off would rule. Nothing changes where the residuals
+    are the noise. Also returns the mean square residual per channel in sensor noise.
+    """
+    misfit, spread = _off(made, np.asarray(residuals(problem, chosen(points, values))))
+    if max(spread.values()) <= _NOISE_LIKE:
+        return points, values, problem, misfit, []
+    sigma = {c: made.noise[c] * spread[c] for c in made.noise}
+    bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
+    balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
+    stage = dataclasses.replace(last, words="balanced channels")
+    points, values, trace = solve(mover, balanced, points, [stage], progress)
+    misfit, _ = _off(made, np.asarray(residuals(problem, chosen(points, values))))
+    return points, values, balanced, misfit, trace

@@ -69,8 +69,10 @@ def predict(
         live = dt > 0
         step = jnp.where(live, dt, jnp.ones_like(dt)) / substeps
         after, first = bench.step(state, subject.bench, row_input, step)
-        for _ in range(substeps - 1):
-            after, _ = bench.step(after, subject.bench, row_input, step)
+        if substeps > 1:
+            after, _ = jax.lax.scan(
+                lambda s, _: (bench.step(s, subject.bench, row_input, step)[0], None), after, length=substeps - 1
+            )
         after = jax.tree_util.tree_map(lambda new, old: jnp.where(live, new, old), after, state)
         return after, (state.qpos, state.qvel, first)
 

@@ -6,7 +6,8 @@ from ._errors import LogError
 from ._log import Log
 from ._windows import Roles
 
-_COMPARED = ("position", "velocity", "current", "temperature", "supply_current")
+_COMPARED = ("current", "position", "supply_current", "temperature", "velocity")
+"""In the order in which JAX keeps a dictionary, so that channel k means the same inside and outside a program."""
 
 
 def roles(logs: Sequence[Log], command: str, outputs: Sequence[str] | None, predicted: Sequence[str]) -> Roles:
@@ -29,7 +30,7 @@ def roles(logs: Sequence[Log], command: str, outputs: Sequence[str] | None, pred
                     f"output {name}: no log measures it or the model does not predict it; choose among "
                     f"{', '.join(sorted(seen & set(predicted) - {command})) or 'none'}"
                 )
-        return Roles(command, tuple(outputs))
+        return Roles(command, tuple(sorted(outputs)))
     chosen = tuple(name for name in _COMPARED if name in seen and name in predicted and name != command)
     if not chosen:
         raise LogError(f"{logs[0].name}: nothing to compare: it measures {', '.join(sorted(seen))}")
