@@ -52,6 +52,7 @@ def find_gaps(
 def describe_sampling(
     time: NDArray[np.float64], breaks: NDArray[np.intp], options: Options, findings: list[Finding]
 ) -> None:
+    """Reports drift and jitter of the step, and a stated rate that the stamps contradict."""
     steps = np.delete(np.diff(time), breaks - 1)
     if len(steps) < 10:
         return

@@ -92,6 +92,18 @@ def _reader(path: pathlib.Path) -> _Reader:
         from sysid._read_json import read_json
 
         return read_json
+    if ending == ".mat" or start.startswith((b"MATLAB 5.0", b"MATLAB 7.3")):
+        from sysid._read_mat import read_mat
+
+        return read_mat
+    if ending in (".parquet", ".pq") or start.startswith(b"PAR1"):
+        from sysid._read_parquet import read_parquet
+
+        return read_parquet
+    if ending == ".mcap" or start.startswith(b"\x89MCAP0\r\n"):
+        from sysid._read_mcap import read_mcap
+
+        return read_mcap
     if start.startswith(b"type,timestamp,positions"):
         from sysid._read_sage import read_sage
 
