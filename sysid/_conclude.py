@@ -14,7 +14,7 @@ from ._identifiability import Direction, directions
 from ._log import Log
 from ._metrics import Comparison, comparisons
 from ._normal_equations import Point
-from ._problem import Problem
+from ._problem import Jacobian, Problem
 from ._result import Fit
 from ._setup import Setup, setup, usable_rows
 from ._uncertainty import Uncertainty, uncertainty
@@ -24,14 +24,13 @@ _EQUAL_COST = 1.005
 
 
 @eqx.filter_jit
-def linearized(problem: Problem, point: Point):
-    """Residuals and derivatives of every segment."""
+def linearized(problem: Problem, point: Point) -> Jacobian:
+    """The problem around a point."""
     return problem.jacobian(point)
 
 
 @eqx.filter_jit
-def residuals(problem: Problem, point: Point):
-    """Residuals of every segment."""
+def _residuals(problem: Problem, point: Point):
     return problem.residuals(point)
 
 
@@ -103,8 +102,9 @@ def conclude(
     """The result at the best of `points`, and by how many standard errors halving the step would move an identified
     parameter at most; `problem` is that of `made` with the last scales and resets."""
     point = chosen(points, values)
-    residual, derivative = (np.asarray(x) for x in linearized(problem, point))
-    halved = np.asarray(residuals(dataclasses.replace(problem, substeps=2 * problem.substeps), point))
+    around = linearized(problem, point)
+    residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
+    halved = np.asarray(_residuals(dataclasses.replace(problem, substeps=2 * problem.substeps), point))
     channels = list(problem.batch.channels)
     pick, total = np.asarray(problem.batch.pick), len(made.names)
     sizes = _sizes(made, point)
@@ -140,7 +140,9 @@ def conclude(
         directions=tuple(ways),
         direction_names=tuple(names),
         correlation=known.covariance / np.outer(errors, errors),
-        comparisons=tuple(_compared(made, problem, point, held, at_values)),
+        comparisons=tuple(
+            _compared(made, problem, point, {c: np.asarray(v) for c, v in around.predicted.items()}, held)
+        ),
         cautions=tuple(warnings),
         noise={c: float(problem.scales.sigma[c]) for c in channels},
         columns={c: made.logs[0].columns[c] for c in (made.roles.command, *channels) if c in made.logs[0].columns},
@@ -188,24 +190,22 @@ def _placed(made: Setup, problem: Problem, point: Point, values: list[float]) ->
 
 
 def _compared(
-    made: Setup, problem: Problem, point: Point, held: Sequence[Log], values: list[float]
+    made: Setup, problem: Problem, point: Point, predicted: dict[str, np.ndarray], held: Sequence[Log]
 ) -> list[Comparison]:
     sigma = {c: float(s) for c, s in problem.scales.sigma.items()}
-
-    def rows(setup: Setup, at: Problem, where: Point, role: str) -> list[Comparison]:
-        predicted = {c: np.asarray(v) for c, v in _predictions(at, where).items() if c in sigma}
-        return comparisons(list(setup.logs), list(setup.cut), predicted, sigma, role)
-
-    found = rows(made, problem, point, "train")
+    found = comparisons(list(made.logs), list(made.cut), predicted, sigma, "train")
     if held:
         other = setup(made.model, held, substeps=problem.substeps, like=made)
         # A log that was not fitted has no own values of per-log parameters: it gets their mean.
-        means = [np.mean([c for c, o in zip(np.asarray(point.coordinates), problem.owner, strict=True) if o == k])
-                 for k in range(len(made.model.free.parameters))]
-        coordinates = jnp.asarray([means[o] for o in other.problem.owner])
-        start = Point(coordinates, jnp.zeros((len(other.cut), point.initial.shape[-1])))
+        owned = list(zip(np.asarray(point.coordinates), problem.owner, strict=True))
+        means = [np.mean([c for c, o in owned if o == k]) for k in range(len(made.model.free.parameters))]
+        start = Point(
+            jnp.asarray([means[o] for o in other.problem.owner]),
+            jnp.zeros((len(other.cut), point.initial.shape[-1])),
+        )
         replayed = bool(np.asarray(problem.reset)[:, 1:].all())
         reset = jnp.full(other.problem.batch.dt.shape, replayed)
-        found += rows(other, eqx.tree_at(lambda p: p.reset, other.problem, reset), start, "hold-out")
-    del values
+        values = _predictions(eqx.tree_at(lambda p: p.reset, other.problem, reset), start)
+        ahead = {c: np.asarray(v) for c, v in values.items()}
+        found += comparisons(list(other.logs), list(other.cut), ahead, sigma, "hold-out")
     return found

@@ -14,7 +14,7 @@ import jaxmotor as jm
 
 from ._adjust import adjusted
 from ._begin import begin
-from ._conclude import chosen, conclude, residuals
+from ._conclude import chosen, conclude, linearized
 from ._errors import ModelError
 from ._free import Free, places
 from ._free import free as free_named
@@ -83,7 +83,7 @@ def _stages(made: Setup, replay: bool, budget: int) -> list[Stage]:
     length = max(piece.last - piece.first for piece in made.cut)
     walk = [("short windows", max(25, length // 12)), ("longer windows", max(25, length // 3))]
     staged = [Stage(words, resets(shape, rows), 12, 1e-3) for words, rows in walk if moving and rows < length]
-    return [*staged, Stage("whole runs", whole, budget, 1e-7)]
+    return [*staged, Stage("whole runs", whole, budget, 1e-6)]
 
 
 def _off(made: Setup, values: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
@@ -168,7 +168,9 @@ def fit(
             solver=mover.name,
         )
         result, shift = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
-        if substeps is not None or shift <= _STEP_TOLERANCE or problem.substeps >= _MOST_SUBSTEPS:
+        # A model that is far off the log gains nothing from a finer step: it is warned of, not refined.
+        rough = max(misfit.values()) > _NOISE_LIKE**2
+        if substeps is not None or rough or shift <= _STEP_TOLERANCE or problem.substeps >= _MOST_SUBSTEPS:
             break
         # The error of a second-order step falls fourfold with each halving.
         halvings = int(np.ceil(np.log(shift / _STEP_TOLERANCE) / np.log(4)))
@@ -195,7 +197,7 @@ def _balanced(
     In units of sensor noise alone, the channel that is furthest off would rule. Nothing changes where the residuals
     are the noise. Also returns the mean square residual per channel in sensor noise.
     """
-    misfit, spread = _off(made, np.asarray(residuals(problem, chosen(points, values))))
+    misfit, spread = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
     if max(spread.values()) <= _NOISE_LIKE:
         return points, values, problem, misfit, []
     sigma = {c: made.noise[c] * spread[c] for c in made.noise}
@@ -203,5 +205,5 @@ def _balanced(
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
     stage = dataclasses.replace(last, words="balanced channels")
     points, values, trace = solve(mover, balanced, points, [stage], progress)
-    misfit, _ = _off(made, np.asarray(residuals(problem, chosen(points, values))))
+    misfit, _ = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
     return points, values, balanced, misfit, trace

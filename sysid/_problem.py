@@ -24,6 +24,15 @@ class Prior(eqx.Module):
     width: Float[Array, " n"]
 
 
+class Jacobian(eqx.Module):
+    """A problem around one point: `predicted` channels in SI, `residuals` in sigmas, and their `derivatives` in the
+    segment's own coordinates and initial states."""
+
+    predicted: dict[str, Float[Array, "*segment time"]]
+    residuals: Float[Array, "*segment channel time"]
+    derivatives: Float[Array, "*segment channel time unknown"]
+
+
 class Problem(eqx.Module):
     """A fit: `bench` and `substeps` are structure, the rest data.
 
@@ -49,26 +58,22 @@ class Problem(eqx.Module):
     def predict(
         self, local: Float[Array, " local"], initial: Float[Array, " m"], segment: Batch, reset: Bool[Array, " time"]
     ) -> dict[str, Float[Array, " time"]]:
-        """Every predicted channel of one segment."""
+        """Every compared channel of one segment, predicted."""
         subject = self.unknowns.put(write(self.subject, segment.overrides), local)
         states = {
             name: segment.initial[name].value + segment.initial[name].width * initial[k]
             for k, name in enumerate(self.initial_names)
         }
-        return predict(self.bench, subject, segment, states, reset, self.substeps)
+        found = predict(self.bench, subject, segment, states, reset, self.substeps)
+        return {name: found[name] for name in segment.channels}
 
-    def _residuals(self, local, initial, segment, reset) -> Float[Array, "channel time"]:
-        return residuals(self.predict(local, initial, segment, reset), segment, self.scales)
+    def predictions(self, point: Point) -> dict[str, Float[Array, "segment time"]]:
+        """Every compared channel of every segment, predicted."""
+        return jax.vmap(self.predict)(point.coordinates[self.batch.pick], point.initial, self.batch, self.reset)
 
     def residuals(self, point: Point) -> Float[Array, "segment channel time"]:
         """Residuals of every segment in units of sigma."""
-        return jax.vmap(self._residuals)(
-            point.coordinates[self.batch.pick], point.initial, self.batch, self.reset
-        )
-
-    def predictions(self, point: Point) -> dict[str, Float[Array, "segment time"]]:
-        """Every predicted channel of every segment."""
-        return jax.vmap(self.predict)(point.coordinates[self.batch.pick], point.initial, self.batch, self.reset)
+        return jax.vmap(lambda p, segment: residuals(p, segment, self.scales))(self.predictions(point), self.batch)
 
     def _prior_residuals(self, coordinates: Float[Array, " n"]) -> Float[Array, " n"]:
         values = [self.unknowns.bijectors[owner].value(coordinates[k]) for k, owner in enumerate(self.owner)]
@@ -83,24 +88,26 @@ class Problem(eqx.Module):
         bend = bends(self.batch, self.scales)
         return jnp.sum(soft_l1(self.residuals(point), bend)) + self._beliefs(point)
 
-    def jacobian(self, point: Point) -> tuple[Float[Array, "segment channel time"], Float[Array, "segment channel time k"]]:
-        """Residuals and their derivatives in (local coordinates, initial states) of each segment, by forward mode."""
+    def jacobian(self, point: Point) -> "Jacobian":
+        """Predictions, residuals and their derivatives at `point`, by forward mode."""
         local = point.coordinates[self.batch.pick]
         size = local.shape[-1]
 
         def one(local, initial, segment, reset):
             def both(unknown):
-                value = self._residuals(unknown[:size], unknown[size:], segment, reset)
-                return value, value
+                predicted = self.predict(unknown[:size], unknown[size:], segment, reset)
+                value = residuals(predicted, segment, self.scales)
+                return value, (predicted, value)
 
-            derivative, value = jax.jacfwd(both, has_aux=True)(jnp.concatenate([local, initial]))
-            return value, derivative
+            derivative, (predicted, value) = jax.jacfwd(both, has_aux=True)(jnp.concatenate([local, initial]))
+            return Jacobian(predicted, value, derivative)
 
         return jax.vmap(one)(local, point.initial, self.batch, self.reset)
 
     def linearize(self, point: Point) -> tuple[Float[Array, ""], NormalEquations]:
         """The cost and the weighted normal equations at `point`."""
-        values, derivatives = self.jacobian(point)
+        found = self.jacobian(point)
+        values, derivatives = found.residuals, found.derivatives
         bend = bends(self.batch, self.scales)
         weights = weight(values, bend)
         cost = jnp.sum(soft_l1(values, bend)) + self._beliefs(point)

@@ -66,12 +66,6 @@ def _advance(
         return jax.vmap(one)(points, states)
 
 
-@eqx.filter_jit
-def costs(problem: Problem, points: Point) -> Float[Array, " start"]:
-    """The cost of every start."""
-    return jax.vmap(problem.value)(points)
-
-
 def solve(
     solver: Solver,
     problem: Problem,
@@ -101,7 +95,9 @@ def solve(
             before = now
             # One rejected step is no rest: the damping may only have been too small for it.
             quiet = quiet + 1 if gained <= stage.gain * abs(best) else 0
-            if quiet >= 3:
+            if quiet >= 2:
                 break
+    # One more update tells the costs here, and is thrown away: cheaper than compiling the cost by itself.
     final = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stages[-1].reset))
-    return points, np.asarray(costs(final, points)), trace
+    _, _, values = _advance(solver, final, points, _begin(solver, points))
+    return points, np.asarray(values), trace
