@@ -45,7 +45,11 @@ def cells_of(line: str, delimiter: str) -> list[str]:
     """The cells of one line."""
     if delimiter == " ":
         return line.split()
-    return [cell.strip() for cell in next(csv.reader([line], delimiter=delimiter), [])]
+    try:
+        cells = next(csv.reader([line.replace("\r", " ")], delimiter=delimiter), [])
+    except csv.Error:  # a cell of more than 100 kB: an open quote, most likely
+        cells = line.split(delimiter)
+    return [cell.strip() for cell in cells]
 
 
 def _is_data(cells: list[str], decimal: str) -> bool:
@@ -107,6 +111,11 @@ def find_dialect(path: str, text: str, options: Options) -> Dialect:
         remarked = [lines[index] for index in range(first) if _comment_mark(lines[index])]
         last = cells_of(remarked[-1].lstrip("#%/ "), delimiter) if remarked else []
         titles = [last] if len(last) == width else []
+    if not titles and header and len(rows[header[-1]]) > 1:
+        raise LogError(
+            f"{path}: the header (line {header[-1] + 1}) has {len(rows[header[-1]])} cells, the rows have {width}: "
+            "correct it, or give --delimiter"
+        )
     names, aliases, units = _titles(titles, width)
     wide = len(titles)
     remarks = [lines[index].strip().lstrip("#%/ ") for index in range(first) if _comment_mark(lines[index])]

@@ -65,12 +65,24 @@ def _frame(name: str, text: Text, dialect: Dialect) -> tuple[Any, set[str]]:
         except (pl.exceptions.ComputeError, pl.exceptions.SchemaError, pl.exceptions.InvalidOperationError) as error:
             # A cell that is no plain number: read once more as text, where its place can be told.
             if not floats:
-                raise LogError(f"{name}: not readable as a table: {str(error).splitlines()[0]}") from None
+                raise LogError(f"{name}: {_unreadable(text, dialect, error)}") from None
         except pl.exceptions.NoDataError:
             raise LogError(f"{name}: the file holds no rows of numbers") from None
         else:
             return frame, floats
     raise AssertionError("unreachable")
+
+
+def _unreadable(text: Text, dialect: Dialect, error: Exception) -> str:
+    """Why the rows are no table: the first line with an open quote or with bytes that are no text."""
+    for number, line in enumerate(bytes(text.body).split(b"\n"), start=dialect.first + 1):
+        if line.count(b'"') % 2:
+            return f"line {number} has a quote that is not closed: correct or remove that row"
+        try:
+            line.decode()
+        except UnicodeDecodeError:
+            return f"line {number} holds bytes that are no text: correct or remove that row"
+    return f"not readable as a table: {str(error).splitlines()[0]}"
 
 
 def _is_numeric(dialect: Dialect, index: int) -> bool:

@@ -202,6 +202,8 @@ def replaced(row: int, column: int, cell: str, **dialect: str) -> str:
         (replaced(20, 2, '"1,234.5"'), r"thousands mark"),
         (replaced(20, 2, "1,5"), r"line 21 has 5 cells instead of 4"),
         (text(columns()).replace("0.0800,", "", 1), r"line 22 has 3 cells instead of 4"),
+        (replaced(20, 2, '"1.5'), r"line 21 has a quote that is not closed"),
+        (text(columns(), header="t,v"), r"the header \(line 1\) has 2 cells, the rows have 4"),
         (text(columns(), header="t,a,b,c"), r"no column is a channel"),
     ],
 )
@@ -209,6 +211,15 @@ def test_bad_files_are_refused_in_one_line(tmp_path: pathlib.Path, content: str,
     with pytest.raises(LogError, match=match) as caught:
         read_log(write(tmp_path, content))
     assert "\n" not in str(caught.value)
+
+
+def test_bytes_that_are_no_text(tmp_path: pathlib.Path) -> None:
+    rows = np.concatenate([columns(seed) + np.array([seed * ROWS * 0.004, 0.0, 0.0, 0.0]) for seed in range(80)])
+    content = text(rows).encode()
+    place = content.index(b"\n", 70_000) + 3  # beyond the head, from which the encoding is told
+    line = content[:place].count(b"\n") + 1
+    with pytest.raises(LogError, match=f"line {line} holds bytes that are no text"):
+        read_log(write(tmp_path, content[:place] + b"\xff" + content[place:]))
 
 
 def test_bad_paths(tmp_path: pathlib.Path) -> None:
