@@ -1,0 +1,120 @@
+"""`sysid fit`: read, choose, fit, write, tell."""
+
+import json
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import typer
+
+from ._adjust import adjusted
+from ._check import check
+from ._choose import choose_model
+from ._cli_reading import Reading
+from ._fit import fit
+from ._log import Log
+from ._model_entry import model_to_dict
+from ._model_file import read_model
+from ._progress import shown
+from ._report import channel_pictures, report_html
+from ._result import Fit
+from ._rounding import interval, rounded, short
+from ._truth import known_truth
+from ._write import make_folder, write_whole
+
+
+def run(
+    paths: Sequence[pathlib.Path],
+    held_paths: Sequence[pathlib.Path],
+    out: pathlib.Path,
+    model_path: pathlib.Path | None,
+    reading: Reading,
+    free: Sequence[str],
+    fix: Mapping[str, float],
+    settings: Mapping[str, Any],
+) -> None:
+    """Everything between the arguments and the files.
+
+    **Raises:** `LogError`, `ModelError`, `OutputError`.
+    """
+    logs, held = _distinct([reading.read(path) for path in paths]), [reading.read(path) for path in held_paths]
+    model = read_model(model_path) if model_path is not None else choose_model(logs, fix)
+    model = adjusted(model, free, fix)
+    typer.echo(f"model: {model.description}", err=True)
+    typer.echo(f"free: {', '.join(model.free.names)}", err=True)
+    findings = [check(log) for log in (*logs, *held)]
+    for found in findings:
+        for item in found:
+            if item.severity != "info":
+                typer.echo(f"{found.log}: {item.message}", err=True)
+    with shown() as progress:
+        result = fit(logs, hold_out=held, model=model, progress=progress, **settings)
+    truth = known_truth(paths)
+    entry = fit_entry(result, logs, held)
+    report, pictures = report_html(result, findings, truth), channel_pictures(result)
+    make_folder(out)
+    for name, picture in pictures.items():
+        write_whole(out / name, picture)
+    write_whole(out / "report.html", report)
+    # Last, because it is what other commands look for.
+    write_whole(out / "fit.json", json.dumps(entry, indent=1, allow_nan=False) + "\n")
+    _tell(result, truth)
+    typer.echo(f"written: {out / 'fit.json'}, {out / 'report.html'}, {len(pictures)} pictures")
+
+
+def fit_entry(result: Fit, logs: Sequence[Log], held: Sequence[Log] = ()) -> dict[str, Any]:
+    """What `fit.json` holds: the result, the model that made it and the files it came from."""
+    entry = dict(result.to_dict())
+    entry["model"] = model_to_dict(result.model) | {"substeps": result.settings.get("substeps", 1)}
+    entry["logs"] = {log.name: {"source": pathlib.Path(log.source).name, "rows": len(log)} for log in (*logs, *held)}
+    return entry
+
+
+def _distinct(logs: list[Log]) -> list[Log]:
+    """Logs of one name (two folders, one file name) are told apart by a number."""
+    seen: dict[str, int] = {}
+    named = []
+    for log in logs:
+        seen[log.name] = seen.get(log.name, 0) + 1
+        named.append(log if seen[log.name] == 1 else log.replace(name=f"{log.name}-{seen[log.name]}"))
+    return named
+
+
+def _tell(result: Fit, truth: Mapping[str, float]) -> None:
+    """The table of parameters, the errors and the verdict, on standard output."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(soft_wrap=False, width=None if _wide() else 120)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for header in ("parameter", "estimate", "± std error", "unit", "95 % interval", *(["truth"] if truth else []), ""):
+        table.add_column(header, no_wrap=True)
+    for estimate in result.estimates:
+        value, error = rounded(estimate.value, estimate.std_error)
+        known = [short(truth[estimate.name], 6) if estimate.name in truth else ""] if truth else []
+        ends = interval(estimate.ci95, estimate.std_error)
+        table.add_row(estimate.name, value, error, estimate.unit, ends, *known, estimate.flag)
+    console.print(table)
+    for comparison in result.comparisons:
+        metric = comparison.metric()
+        role = "fitted" if comparison.role == "train" else "held out"
+        console.print(
+            f"{comparison.log} ({role}): {comparison.channel} rmse {short(metric['rmse'])} {comparison.unit},"
+            f" sensor noise {short(comparison.sigma)}",
+            markup=False,
+            highlight=False,
+        )
+    for caution in result.cautions:
+        console.print(f"{caution.code}: {caution.message}", markup=False, highlight=False)
+    spent = ", ".join(f"{words} {result.timing[key]:.1f} s" for key, words in _TIMES if key in result.timing)
+    console.print(f"status: {result.status} ({spent})", markup=False, highlight=False)
+
+
+_TIMES = (("compile_s", "compilation"), ("solve_s", "solution"))
+
+
+def _wide() -> bool:
+    import sys
+
+    return sys.stdout.isatty()

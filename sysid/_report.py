@@ -1,0 +1,114 @@
+"""One file for a reader: what was found, how sure it is, and what would make it surer."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ._estimate import Estimate
+from ._experiments import experiment
+from ._finding import Findings
+from ._metrics import Comparison
+from ._report_plots import channel_figure, convergence_figure, correlation_figure, identifiability_figure, png
+from ._result import Fit
+from ._rounding import interval, rounded, short
+from ._stages import stages_of
+
+_VERDICTS = {
+    "ok": "The logs determine every free parameter, and the model follows them to the noise of the sensors.",
+    "warning": "Use with care:",
+    "failed": "No usable result: the model's prediction is not finite.",
+}
+_DULL = {"NoSlew", "NoCogging", "Frictionless", "Isothermal", "Unlimited", "NoCurrentLimit", "NoDrag", "NoDryFriction"}
+
+
+def report_html(fit: Fit, findings: Sequence[Findings] = (), truth: Mapping[str, float] | None = None) -> str:
+    """The report as one HTML page that needs nothing beside it.
+
+    **Arguments:** `findings` of the logs; `truth`: known values by parameter name [SI], shown beside the estimates.
+    """
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("sysid", "."), autoescape=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.get_template("report.html.jinja").render(_content(fit, findings, truth or {}))
+
+
+def channel_pictures(fit: Fit) -> dict[str, bytes]:
+    """A PNG per log and channel, by file name."""
+    return {f"{_file_name(c)}.png": png(channel_figure(c)) for c in fit.comparisons if c.usable.any()}
+
+
+def _file_name(comparison: Comparison) -> str:
+    safe = "".join(letter if letter.isalnum() or letter in "-_." else "_" for letter in comparison.log)
+    return f"{safe}_{comparison.channel}"
+
+
+def _content(fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float]) -> dict[str, Any]:
+    fitted = list(dict.fromkeys(c.log for c in fit.comparisons if c.role == "train"))
+    return {
+        "title": f"Fit of {', '.join(fitted[:3])}{' and more' if len(fitted) > 3 else ''}",
+        "description": fit.model.description,
+        "status": fit.status,
+        "verdict": _VERDICTS[fit.status],
+        "warnings": [caution.message for caution in fit.cautions],
+        "truth": bool(truth),
+        "parameters": [_parameter(estimate, truth) for estimate in fit.estimates],
+        "rank": fit.to_dict()["rank"],
+        "experiments": [{"name": e.name, "words": experiment(e.name)} for e in fit.estimates if e.flag != "identified"],
+        "errors": [_error(comparison) for comparison in fit.comparisons],
+        "channels": [
+            {"source": _inline(png(channel_figure(c))), "words": f"{c.log}, {c.channel}: measured, simulated, residual"}
+            for c in fit.comparisons
+            if c.usable.any()
+        ],
+        "identifiability": _inline(png(identifiability_figure(fit.directions, fit.direction_names))),
+        "correlation": _inline(png(correlation_figure(fit.direction_names, fit.correlation))),
+        "convergence": _inline(png(convergence_figure(fit.trace))),
+        "timing": ", ".join(f"{words}: {fit.timing[key]:.1f} s" for key, words in _TIMES if key in fit.timing),
+        "columns": list(fit.columns.items()),
+        "findings": [f"{found.log}: {item.message}" for found in findings for item in found],
+        "stages": [(slot, stage) for slot, stage in stages_of(fit.bench).items() if stage not in _DULL],
+        "settings": ", ".join(f"{key.replace('_', ' ')}: {_words(value)}" for key, value in fit.settings.items()),
+    }
+
+
+_TIMES = (("compile_s", "compilation"), ("solve_s", "solution"))
+
+
+def _words(value: Any) -> str:
+    return " and ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+
+
+def _inline(picture: bytes) -> str:
+    return f"data:image/png;base64,{base64.b64encode(picture).decode('ascii')}"
+
+
+def _parameter(estimate: Estimate, truth: Mapping[str, float]) -> dict[str, str]:
+    value, error = rounded(estimate.value, estimate.std_error)
+    styles = {"identified": "", "weak": "weak"}
+    return {
+        "name": estimate.name,
+        "value": value,
+        "error": error,
+        "unit": estimate.unit,
+        "interval": interval(estimate.ci95, estimate.std_error),
+        "truth": short(truth[estimate.name], 6) if estimate.name in truth else "",
+        "flag": estimate.flag,
+        "style": styles.get(estimate.flag, "care"),
+    }
+
+
+def _error(comparison: Comparison) -> dict[str, str]:
+    metric = comparison.metric()
+    share = metric["nrmse"]
+    return {
+        "log": comparison.log,
+        "role": "fitted" if comparison.role == "train" else "held out",
+        "channel": comparison.channel.replace("_", " "),
+        "rmse": short(metric["rmse"]),
+        "mae": short(metric["mae"]),
+        "unit": comparison.unit,
+        "share": "-" if share is None else f"{100 * share:.2g} %",
+        "noise": short(comparison.sigma),
+    }

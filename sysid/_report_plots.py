@@ -1,0 +1,114 @@
+"""The pictures of a fit."""
+
+import io
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from ._identifiability import OPEN, Direction, in_words
+from ._metrics import Comparison
+
+MEASURED, SIMULATED, RESIDUAL, ALARM = "#9aa5b1", "#0b62a4", "#3d4852", "#c0392b"
+_SHOWN = (1e-9, 1e3)
+"""Relative errors beyond these are drawn at them."""
+
+
+def png(figure: Figure, dpi: int = 110) -> bytes:
+    """A figure as a PNG file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=dpi, metadata={"Software": None})
+    return buffer.getvalue()
+
+
+def _tidy(*axes) -> None:
+    for axis in axes:
+        axis.spines[["top", "right"]].set_visible(False)
+        axis.tick_params(labelsize=8)
+        axis.grid(alpha=0.25, linewidth=0.5)
+
+
+def channel_figure(comparison: Comparison) -> Figure:
+    """One channel of one log: measured and simulated above, their difference below with twice the noise as a band."""
+    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
+    above, below = figure.subplots(2, 1, sharex=True, height_ratios=(2.4, 1))
+    rows = comparison.usable
+    time = comparison.time
+    above.plot(time[rows], comparison.measured[rows], ".", color=MEASURED, markersize=3, label="measured")
+    above.plot(time, comparison.predicted, "-", color=SIMULATED, linewidth=1.0, label="simulated")
+    left_out = ~rows & np.isfinite(comparison.measured)
+    if left_out.any():
+        above.plot(time[left_out], comparison.measured[left_out], "x", color=ALARM, markersize=3, label="not used")
+    unit = f" [{comparison.unit}]" if comparison.unit else ""
+    above.set_ylabel(f"{comparison.channel.replace('_', ' ')}{unit}", fontsize=9)
+    words = "held out" if comparison.role == "hold-out" else "fitted"
+    above.set_title(f"{comparison.log}: {comparison.channel.replace('_', ' ')} ({words})", loc="left", fontsize=10)
+    above.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False, ncols=3)
+    gap = comparison.measured - comparison.predicted
+    below.axhspan(-2 * comparison.sigma, 2 * comparison.sigma, color=SIMULATED, alpha=0.12, linewidth=0)
+    below.plot(time[rows], gap[rows], ".", color=RESIDUAL, markersize=1.5)
+    below.set_ylabel(f"residual{unit}", fontsize=9)
+    below.set_xlabel("time [s]", fontsize=9)
+    reach = np.nanquantile(np.abs(gap[rows]), 0.999) if rows.any() else np.nan
+    if np.isfinite(reach) and reach > 0:
+        below.set_ylim(-1.3 * reach, 1.3 * reach)
+    _tidy(above, below)
+    return figure
+
+
+def correlation_figure(names: Sequence[str], correlation: np.ndarray) -> Figure:
+    """How far the errors of two parameters go together."""
+    size = max(3.2, 0.62 * len(names) + 1.8)
+    figure = Figure(figsize=(size + 0.8, size), layout="constrained")
+    axis = figure.subplots()
+    image = axis.imshow(correlation, cmap="RdBu_r", vmin=-1, vmax=1)
+    ticks = [name.replace("_", " ") for name in names]
+    axis.set_xticks(range(len(names)), ticks, rotation=40, ha="right", fontsize=8)
+    axis.set_yticks(range(len(names)), ticks, fontsize=8)
+    for row in range(len(names)):
+        for column in range(len(names)):
+            value = correlation[row, column]
+            ink = "white" if abs(value) > 0.6 else "black"
+            axis.text(column, row, f"{value:.2f}", ha="center", va="center", fontsize=7, color=ink)
+    figure.colorbar(image, ax=axis, shrink=0.8).ax.tick_params(labelsize=8)
+    return figure
+
+
+def identifiability_figure(directions: Sequence[Direction], names: Sequence[str]) -> Figure:
+    """Relative error of every combination, best to worst: what lies beyond the line, the logs leave open."""
+    figure = Figure(figsize=(9.0, 0.42 * len(directions) + 1.2), layout="constrained")
+    axis = figure.subplots()
+    spreads = np.array([direction.spread for direction in directions])
+    shown = np.clip(np.where(np.isfinite(spreads), spreads, _SHOWN[1]), *_SHOWN)
+    left = 10 ** np.floor(np.log10(shown.min()) - 0.5)
+    colours = [ALARM if spread > OPEN else SIMULATED for spread in spreads]
+    places = np.arange(len(directions))
+    axis.barh(places, shown - left, left=left, color=colours, height=0.62)
+    axis.set_xscale("log")
+    axis.set_xlim(left, max(10.0, 3 * shown.max()))
+    axis.axvline(OPEN, color=ALARM, linewidth=1, linestyle="--")
+    labels = [in_words(direction, list(names)).replace("_", " ") for direction in directions]
+    axis.set_yticks(places, labels, fontsize=8)
+    axis.invert_yaxis()
+    axis.set_xlabel("relative standard error of the combination [1]; dashed: 50 %, open beyond", fontsize=9)
+    _tidy(axis)
+    return figure
+
+
+def convergence_figure(trace: Sequence[tuple[str, int, float]]) -> Figure:
+    """The cost of the best start over the whole walk; a new leg begins with a new cost."""
+    figure = Figure(figsize=(9.0, 2.8), layout="constrained")
+    axis = figure.subplots()
+    legs: dict[str, list[tuple[int, float]]] = {}
+    for number, (words, _, cost) in enumerate(trace):
+        legs.setdefault(words, []).append((number, cost))
+    for words, points in legs.items():
+        axis.plot(*zip(*points, strict=True), ".-", markersize=5, linewidth=1, label=words)
+    if any(cost > 0 for _, _, cost in trace):
+        axis.set_yscale("log")
+    axis.set_xlabel("iteration", fontsize=9)
+    axis.set_ylabel("cost of the best start [1]", fontsize=9)
+    if legs:
+        axis.legend(fontsize=8, frameon=False)
+    _tidy(axis)
+    return figure

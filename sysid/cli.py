@@ -1,0 +1,216 @@
+"""The command line. Everything heavy is imported by the command that needs it, so that help comes at once."""
+
+import functools
+import json
+import pathlib
+import sys
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from ._cli_reading import Reading, numbers, reads_logs
+
+app = typer.Typer(
+    name="sysid",
+    help="Fit motor parameters to bench logs, with error bars, and say what the logs cannot tell.",
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    add_completion=False,
+)
+
+_CACHE = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep compiled programs in the user's cache folder.")]
+_LOGS = Annotated[list[pathlib.Path], typer.Argument(help="Bench logs: CSV, JSON of BAM ...", metavar="LOG...")]
+
+
+def _one_line(command: Callable[..., None]) -> Callable[..., None]:
+    """Bad input ends a command with one line on standard error and exit status 1."""
+
+    @functools.wraps(command)
+    def wrapped(**given: Any) -> None:
+        from ._errors import LogError, ModelError
+        from ._write import OutputError
+
+        try:
+            command(**given)
+        except (LogError, ModelError, OutputError) as error:
+            typer.echo(f"sysid: {' '.join(str(error).split())}", err=True)
+            raise typer.Exit(1) from None
+
+    return wrapped
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"sysid {version('jaxmotor')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    del version
+
+
+@app.command("check")
+@_one_line
+@reads_logs
+def check_logs(
+    logs: _LOGS,
+    as_json: Annotated[bool, typer.Option("--json", help="For a machine.")] = False,
+    *,
+    reading: Reading,
+) -> None:
+    """What is in a log, what is odd about it, what is done about that, and the option that changes it.
+
+    Examples:
+
+    - `sysid check bench.csv`
+
+    - `sysid check run1.csv run2.csv --columns 'velocity=m1vel[rad/s]' --json`
+    """
+    from ._check import check
+
+    read = [reading.read(path) for path in logs]
+    found = [check(log) for log in read]
+    if as_json:
+        typer.echo(json.dumps([findings.to_dict() for findings in found], indent=1))
+        return
+    for log, findings in zip(read, found, strict=True):
+        typer.echo(f"{log.name}: {len(log)} rows, {log.duration:.4g} s, median step {1e3 * log.dt:.4g} ms")
+        for channel, column in log.columns.items():
+            typer.echo(f"  {channel} [{log.units[channel] or '1'}] from '{column}'")
+        typer.echo(findings.table())
+
+
+@app.command("fit")
+@_one_line
+@reads_logs
+def fit_logs(
+    logs: _LOGS,
+    out: Annotated[pathlib.Path, typer.Option("--out", help="Folder for fit.json, report.html and pictures.")],
+    model: Annotated[pathlib.Path | None, typer.Option("--model", help="Model file (TOML); else chosen.")] = None,
+    hold_out: Annotated[
+        list[pathlib.Path] | None, typer.Option("--hold-out", help="Log to predict, not to fit.", metavar="LOG")
+    ] = None,
+    free: Annotated[
+        list[str] | None, typer.Option("--free", help="Fit this parameter as well.", metavar="NAME")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option("--fix", help="Hold this parameter [SI].", metavar="NAME=VALUE")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
+    starts: Annotated[int, typer.Option(min=1, help="How many points the search begins from.")] = 6,
+    solver: Annotated[str, typer.Option(help="levenberg-marquardt, adam or lbfgs.")] = "levenberg-marquardt",
+    iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 60,
+    substeps: Annotated[int, typer.Option(min=1, help="Steps of the simulation per row.")] = 1,
+    cache: _CACHE = True,
+    *,
+    reading: Reading,
+) -> None:
+    """Fit the motor's parameters to logs and write fit.json, report.html and a picture per channel.
+
+    Without --model the bench is chosen from the channels of the logs, and said. Values are in SI units: ohm, V s/rad,
+    N m/A, H, kg m^2, N m, N m s/rad, s.
+
+    Examples:
+
+    - `sysid fit bench.csv --out result`
+
+    - `sysid fit a.csv b.csv --hold-out c.csv --fix torque_constant=0.0514 --out result`
+
+    - `sysid fit bench.csv --model motor.toml --free current_offset --starts 12 --out result`
+    """
+    from ._write import refuse_unwritable
+
+    refuse_unwritable(out)
+    from ._compilation_cache import prepare
+
+    prepare(cache)
+    from ._command_fit import run
+
+    run(
+        logs,
+        hold_out or [],
+        out,
+        model,
+        reading,
+        free or [],
+        numbers(fix or [], "--fix"),
+        {"seed": seed, "starts": starts, "solver": solver, "iterations": iterations, "substeps": substeps},
+    )
+
+
+@app.command("simulate")
+@_one_line
+@reads_logs
+def simulate_log(
+    fit: Annotated[pathlib.Path, typer.Argument(help="fit.json of a fit.", metavar="FIT.json")],
+    log: Annotated[pathlib.Path, typer.Argument(help="Log whose commands are applied.", metavar="LOG")],
+    out: Annotated[pathlib.Path, typer.Option("--out", help="CSV file to write, in SI units.")],
+    cache: _CACHE = True,
+    *,
+    reading: Reading,
+) -> None:
+    """Run a fitted model on the commands of a log and write what it predicts beside what was measured.
+
+    Example: `sysid simulate result/fit.json other.csv --out predicted.csv`
+    """
+    from ._compilation_cache import prepare
+    from ._write import refuse_unwritable
+
+    refuse_unwritable(out.parent)
+    prepare(cache)
+    from ._command_simulate import run
+
+    run(fit, log, out, reading)
+
+
+@app.command("export")
+@_one_line
+def export_fit(
+    fit: Annotated[pathlib.Path, typer.Argument(help="fit.json of a fit.", metavar="FIT.json")],
+    to: Annotated[str, typer.Option("--to", help="mjcf, urdf, isaaclab, newton or json.")],
+    out: Annotated[pathlib.Path | None, typer.Option("--out", help="File; else standard output.")] = None,
+    joint: Annotated[str, typer.Option("--joint", help="Name of the joint in the exported file.")] = "joint",
+    bus_voltage: Annotated[
+        float | None, typer.Option("--bus-voltage", help="Of the robot [V], where the fit has none.")
+    ] = None,
+) -> None:
+    """Write the fitted motor in the words of a simulator.
+
+    Example: `sysid export result/fit.json --to mjcf --joint elbow > motor.xml`
+    """
+    from ._compilation_cache import prepare
+
+    prepare(cache=False)
+    from ._command_export import run
+
+    run(fit, to, out, joint, bus_voltage)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """The `sysid` program: exit status 0 when a result was written, 1 on bad input with one line that says why."""
+    try:
+        status = app(args=list(sys.argv[1:] if arguments is None else arguments), standalone_mode=False)
+    except Exception as error:
+        # Typer has carried its own copy of click since 0.26, so its usage errors are known by their shape.
+        message = getattr(error, "format_message", None)
+        if message is None:
+            raise
+        typer.echo(f"sysid: {' '.join(message().split())} (sysid --help lists what there is)", err=True)
+        status = 1
+    except KeyboardInterrupt:
+        typer.echo("sysid: stopped, nothing was written", err=True)
+        status = 130
+    sys.exit(status if isinstance(status, int) else 0)
+
+
+if __name__ == "__main__":
+    main()
