@@ -34,7 +34,7 @@ class BatteryParams(eqx.Module):
 
 
 class BatteryState(eqx.Module):
-    """`charge` [1], from 0 empty to 1 full."""
+    """`charge` [1], from 0 empty to 1 full; outside, the run asked for more than the battery holds."""
 
     charge: Scalar
 
@@ -85,7 +85,7 @@ class Battery(AbstractSupply):
         """The state after the bridges took `current` [A] in all for `dt` [s], and the current of the battery [A]."""
         carried = current if self.regeneration else jnp.maximum(current, jnp.zeros_like(current))
         charge = state.charge - carried * dt / (_SECONDS_PER_HOUR * params.capacity)
-        return BatteryState(jnp.clip(charge, 0.0, 1.0)), carried
+        return BatteryState(charge), carried
 
     def step(
         self, state: BatteryState, params: BatteryParams, ctrl: Draw, qpos: Scalar, qvel: Scalar, dt: Scalar

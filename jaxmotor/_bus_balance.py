@@ -41,17 +41,15 @@ class BusLoad(eqx.Module):
 
     def line(self, bus_voltage: Float[Array, "..."]) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
         """Slope and constant of the piece of v on which this bus voltage lies."""
-        one = jnp.ones_like(self.slope)
-        zero = jnp.zeros_like(one)
+        zero = jnp.zeros_like(self.slope)
         asked = self.slope * bus_voltage + self.constant
         inside = (asked > self.lower) & (asked < self.upper)
         held = jnp.clip(asked, self.lower, self.upper)
-        # The guarded bound keeps an infinite window out of the sum.
-        bound = jnp.where(inside, zero, held)
         over = held > self.ceiling * bus_voltage
         under = held < -self.ceiling * bus_voltage
-        slope = jnp.where(over, self.ceiling * one, jnp.where(under, -self.ceiling * one, self.slope * inside))
-        constant = jnp.where(over | under, zero, jnp.where(inside, self.constant * one, bound))
+        free_slope = jnp.where(inside, self.slope, zero)
+        slope = jnp.where(over, self.ceiling, jnp.where(under, -self.ceiling, free_slope))
+        constant = jnp.where(over | under, zero, jnp.where(inside, self.constant, held))
         return slope, constant
 
     def kinks(self) -> Float[Array, "..."]:

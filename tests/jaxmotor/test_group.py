@@ -57,7 +57,8 @@ def with_rotors(params, rotor_inertia):
 
 def step(group, params, ctrl, qvel, dt=1e-3):
     """The outputs of one step from rest angles."""
-    return group.step(group.init(params), params, jnp.asarray(ctrl), jnp.zeros(len(qvel)), jnp.asarray(qvel), dt)[1]
+    run = jax.jit(lambda *arguments: group.step(*arguments)[1])
+    return run(group.init(params), params, jnp.asarray(ctrl), jnp.zeros(len(qvel)), jnp.asarray(qvel), dt)
 
 
 HOUND_LEG = [
@@ -462,7 +463,7 @@ def test_gradients_are_finite_at_rest():
         return jnp.sum(out.joint_torque + out.loss_torque) + jnp.sum(out.supply_current)
 
     for ctrl in (jnp.zeros(2), jnp.full(2, 30.0)):
-        for leaf in jax.tree.leaves(jax.grad(score, argnums=(0, 1, 2))(params, jnp.zeros(2), ctrl)):
+        for leaf in jax.tree.leaves(jax.jit(jax.grad(score, argnums=(0, 1, 2)))(params, jnp.zeros(2), ctrl)):
             assert jnp.all(jnp.isfinite(leaf))
 
 
