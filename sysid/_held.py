@@ -37,6 +37,14 @@ def held_rows(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     return ~fresh
 
 
+def _in_step(starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> bool:
+    """Whether all changes fall on every n-th row, which a channel that changes when it likes does not do for long."""
+    frame = int(np.min(lengths))
+    if frame < 2 or len(starts) < 4 * _FEWEST_RUNS:
+        return False
+    return float(np.max(np.bincount(starts[1:] % frame))) > 0.97 * (len(starts) - 1)
+
+
 def frame_length(values: NDArray[np.float64], starts: NDArray[np.intp]) -> float | None:
     """Rows per sensor frame, or None when the channel is fresh at every row.
 
@@ -54,6 +62,8 @@ def frame_length(values: NDArray[np.float64], starts: NDArray[np.intp]) -> float
     if period < 1.1 or quantum == 0.0:
         return None
     small = float(np.mean(changes < 1.5 * quantum))
+    if _in_step(starts, lengths) and small < 0.9:
+        return float(np.min(lengths))
     if typical >= 2.0:
         singles = float(np.mean(lengths == 1)) if typical > 2.0 else float(np.mean(lengths == 1)) - 0.2
         regular = float(np.mean(np.abs(moving - typical) <= max(1.0, 0.3 * typical)))

@@ -12,6 +12,9 @@ MISSING_WORDS = (
     *("nan(ind)", "-nan(ind)", "1.#qnan", "-1.#qnan", "1.#ind", "-1.#ind", "#value!", "#num!", "#div/0!", "invalid"),
 )
 
+#: Cells of a switch.
+SWITCH_WORDS = {"true": "1", "false": "0"}
+
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([.,' \u00a0])\d{3})+(?:[.,]\d*)?")
 _DAY = 86400.0
@@ -49,8 +52,7 @@ def numbers_of(text: Any, decimal: str) -> tuple[NDArray[np.float64], int | None
         # A dot in a file of decimal commas is a thousands mark, or an error; it is never a decimal point.
         plain = pl.select(pl.when(cells.str.contains(".", literal=True)).then(None).otherwise(cells)).to_series()
         plain = plain.str.replace(",", ".", literal=True)
-    switches = {"true": "1", "false": "0"}
-    plain = plain.str.to_lowercase().replace(switches)
+    plain = plain.str.to_lowercase().replace(SWITCH_WORDS)
     values = plain.cast(pl.Float64, strict=False)
     wrong = values.is_null() & ~missing
     first = int(wrong.arg_max() or 0) if wrong.any() else None
@@ -66,6 +68,9 @@ def seconds_of_clock(text: Any) -> tuple[NDArray[np.float64], int | None]:
 
     cells = text.str.strip_chars().str.replace(",", ".", literal=True)
     missing = cells.is_null() | cells.str.to_lowercase().is_in(MISSING_WORDS)
+    plain = _seconds_of_plain_clock(cells)
+    if plain is not None and not (plain.is_null() & ~missing).any():
+        return plain.fill_null(float("nan")).to_numpy(), None
     parts = cells.str.extract_groups(
         r"^(?:(?<date>\d{4}-\d\d-\d\d)[T ])?(?<h>\d{1,2}):(?<m>\d\d)(?::(?<s>\d\d(?:\.\d+)?))?(?:Z|[+-]\d\d:?\d\d)?$"
     ).struct
@@ -81,6 +86,23 @@ def seconds_of_clock(text: Any) -> tuple[NDArray[np.float64], int | None]:
     wrong = values.is_null() & ~missing
     first = int(wrong.arg_max() or 0) if wrong.any() else None
     return values.fill_null(float("nan")).to_numpy().astype(np.float64), first
+
+
+def _seconds_of_plain_clock(cells: Any) -> Any:
+    """Seconds of clocks that are all written like the first one, in a fraction of the time; None when it is another."""
+    import polars as pl
+
+    first = next(iter(cells.drop_nulls().head(1)), "")
+    if re.fullmatch(r"\d\d:\d\d:\d\d(\.\d+)?", first):
+        moments = cells.str.to_time("%H:%M:%S%.f", strict=False).to_physical()
+        return moments.cast(pl.Float64) * 1e-9
+    dated = re.fullmatch(r"\d{4}-\d\d-\d\d([T ])\d\d:\d\d:\d\d(\.\d+)?(Z?)", first)
+    if dated is None:
+        return None
+    form = f"%Y-%m-%d{dated[1]}%H:%M:%S%.f{dated[3]}"
+    moments = cells.str.to_datetime(form, time_unit="ns", strict=False).to_physical()
+    origin = moments.drop_nulls().head(1)
+    return (moments - (origin[0] if len(origin) else 0)).cast(pl.Float64) * 1e-9
 
 
 def fault_of(cell: str, row: int, line: int | None, decimal: str) -> str:

@@ -8,7 +8,16 @@ import numpy as np
 
 from sysid._dialect import Dialect, find_dialect
 from sysid._errors import LogError
-from sysid._numbers import MISSING_WORDS, fault_of, is_clock, is_missing, is_number, numbers_of, seconds_of_clock
+from sysid._numbers import (
+    MISSING_WORDS,
+    SWITCH_WORDS,
+    fault_of,
+    is_clock,
+    is_missing,
+    is_number,
+    numbers_of,
+    seconds_of_clock,
+)
 from sysid._options import Options
 from sysid._table import Column, Table, split_brackets
 from sysid._text import Text, open_text, refuse_mixed_marks, refuse_ragged_rows, rows_of
@@ -102,6 +111,8 @@ def _column(frame: Any, numeric: set[str], dialect: Dialect, index: int) -> Colu
     elif cells and all(is_clock(cell) for cell in cells):
         values, wrong = seconds_of_clock(series)
         unit, whole = "s", False
+    elif cells and not any(is_number(cell, dialect.decimal) or cell.lower() in SWITCH_WORDS for cell in cells):
+        values, wrong = np.full(len(series), np.nan), int(series.is_not_null().arg_max() or 0)
     else:
         values, wrong = numbers_of(series, dialect.decimal)
     if not header and not alias and not cells and np.isnan(values).all():

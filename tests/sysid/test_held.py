@@ -38,6 +38,12 @@ def test_a_frame_of_less_than_two_rows() -> None:
     assert held.mean() == pytest.approx(1.0 - 1.0 / 1.3, abs=0.03)
 
 
+@pytest.mark.parametrize("quantum", [0.1, 0.5, 2.0])
+def test_held_and_quantised(quantum: float) -> None:
+    held = held_rows(np.round(hold(speed(1500, 7), 5.0) / quantum) * quantum)
+    assert held.mean() == pytest.approx(0.8, abs=0.03)
+
+
 def test_at_rest_every_frame_counts() -> None:
     values = hold(speed(1000, 3), 5.0)
     values[400:700] = 0.0
