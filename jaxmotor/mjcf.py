@@ -3,7 +3,7 @@
 The motor itself needs no MuJoCo; `load` does (the extra `mujoco`).
 """
 
-from typing import Any, Literal
+from typing import Any
 
 from ._actuator import Actuator, ActuatorParams
 from ._mjcf_act import from_act as from_act, to_act as to_act
@@ -44,7 +44,7 @@ def dcmotor(
     input: str = "voltage",
     controller: Any = None,
     ctrlrange: Any = None,
-    mujoco: Literal["4.0", "3.11"] = "4.0",
+    mujoco: str = "4.0",
 ) -> tuple[Actuator, ActuatorParams]:
     """The actuator that MuJoCo makes of a `<dcmotor>` element with these attributes (MuJoCo DC motor note, "MJCF
     attributes").
