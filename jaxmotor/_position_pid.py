@@ -8,7 +8,7 @@ import jax.numpy as jnp
 from ._controller import AbstractController, Demand
 from ._integral import AbstractIntegral, NoIntegral
 from ._parameter import Parameter, real
-from ._request import VoltageRequest
+from ._request import SpeedFeedbackRequest
 from ._stage import Scalar
 from ._voltage_limit import AbstractVoltageLimit, NoVoltageLimit
 
@@ -39,9 +39,9 @@ class PositionPID(AbstractController):
 
     def step(
         self, state: Any, params: PositionPIDParams, ctrl: Demand, qpos: Scalar, qvel: Scalar, dt: Scalar
-    ) -> tuple[Any, VoltageRequest]:
+    ) -> tuple[Any, SpeedFeedbackRequest]:
         error = ctrl.command - qpos
         state, action = self.integral.step(state, params.integral, error, qpos, qvel, dt)
-        volts = params.proportional_gain * error + action - params.derivative_gain * qvel
         bound = self.voltage_limit.bound(params.voltage_limit, qvel)
-        return state, VoltageRequest(jnp.clip(volts, -bound, bound))
+        volts = params.proportional_gain * error + action
+        return state, SpeedFeedbackRequest(jnp.zeros_like(qvel), params.derivative_gain, volts, bound)

@@ -8,6 +8,7 @@ import abc
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 
 from ._stage import Scalar
 
@@ -59,6 +60,26 @@ class TorqueRequest(AbstractRequest):
     def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         del bus_voltage
         return winding.resistance * self.torque / winding.torque_constant + winding.back_emf_constant * qvel
+
+    def ceiling(self, bus_voltage: Scalar) -> Scalar:
+        return bus_voltage
+
+
+class SpeedFeedbackRequest(AbstractRequest):
+    """v = clip(gain (target - w) + voltage, +-bound): a speed loop that is much faster than the rows of a log.
+
+    Its `gain` [V s/rad] acts on the present shaft speed w, like the back-EMF; sampled once a row it would be unstable
+    for h > 2 J R / (K gain). `target` [rad/s], `voltage` [V] and `bound` [V] are held over the step.
+    """
+
+    target: Scalar
+    gain: Scalar
+    voltage: Scalar
+    bound: Scalar
+
+    def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
+        del bus_voltage, winding
+        return jnp.clip(self.gain * (self.target - qvel) + self.voltage, -self.bound, self.bound)
 
     def ceiling(self, bus_voltage: Scalar) -> Scalar:
         return bus_voltage

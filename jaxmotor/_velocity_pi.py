@@ -3,12 +3,11 @@
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 
 from ._controller import AbstractController, Demand
 from ._integral import AbstractIntegral, FollowingIntegral
 from ._parameter import Parameter, real
-from ._request import VoltageRequest
+from ._request import SpeedFeedbackRequest
 from ._stage import Scalar
 from ._voltage_limit import AbstractVoltageLimit, NoVoltageLimit
 
@@ -37,8 +36,7 @@ class VelocityPI(AbstractController):
 
     def step(
         self, state: Any, params: VelocityPIParams, ctrl: Demand, qpos: Scalar, qvel: Scalar, dt: Scalar
-    ) -> tuple[Any, VoltageRequest]:
+    ) -> tuple[Any, SpeedFeedbackRequest]:
         state, action = self.integral.step(state, params.integral, ctrl.command, qpos, qvel, dt)
-        volts = params.proportional_gain * (ctrl.command - qvel) + action
         bound = self.voltage_limit.bound(params.voltage_limit, qvel)
-        return state, VoltageRequest(jnp.clip(volts, -bound, bound))
+        return state, SpeedFeedbackRequest(ctrl.command, params.proportional_gain, action, bound)
