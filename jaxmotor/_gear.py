@@ -43,7 +43,7 @@ class GearMotion(eqx.Module):
     rotor_displacement: Scalar
     rotor_gain: Scalar
     friction_torque: Scalar
-    mesh_torque: Scalar | None
+    mesh_torque: Any
 
 
 Slide = Callable[[AbstractShaft, Scalar], Motion]

@@ -7,6 +7,7 @@ each exactly; at rest the shaft holds while neither direction has a positive pus
 
 import equinox as eqx
 import jax.numpy as jnp
+from jaxtyping import Array, Bool
 
 from ._exponential import log1p_ratio
 from ._flow import AbstractShaft, Motion, sign, slide
@@ -93,7 +94,9 @@ def _run(
     return speed_two, angle_one + angle_two, left
 
 
-def _time_to_reach(target: Scalar, speed: Scalar, acceleration: Scalar, rate: Scalar, possible: Scalar) -> Scalar:
+def _time_to_reach(
+    target: Scalar, speed: Scalar, acceleration: Scalar, rate: Scalar, possible: Bool[Array, ""]
+) -> Scalar:
     """When ds/dt = a - r s takes `speed` to `target`; the largest finite number where it never does.
 
     t = log((a - r s) / (a - r s*)) / r, written g log1p_ratio(r g) with g = (s* - s) / (a - r s*).
