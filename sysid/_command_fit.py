@@ -11,14 +11,19 @@ from ._adjust import adjusted
 from ._check import check
 from ._choose import choose_model
 from ._cli_reading import Reading
+from ._errors import ModelError
 from ._fit import fit
+from ._free import places
 from ._log import Log
+from ._model import Model
 from ._model_entry import model_to_dict
 from ._model_file import read_model
 from ._progress import shown
 from ._report import channel_pictures, report_html
 from ._result import Fit
 from ._rounding import interval, rounded, short
+from ._setup import setup
+from ._solvers import solver_named
 from ._truth import known_truth
 from ._write import make_folder, write_whole
 
@@ -40,6 +45,7 @@ def run(
     logs, held = _distinct([reading.read(path) for path in paths]), [reading.read(path) for path in held_paths]
     model = read_model(model_path) if model_path is not None else choose_model(logs, fix)
     model = adjusted(model, free, fix)
+    _refuse_early(model, logs, held, settings)
     typer.echo(f"model: {model.description}", err=True)
     typer.echo(f"free: {', '.join(model.free.names)}", err=True)
     findings = [check(log) for log in (*logs, *held)]
@@ -60,6 +66,16 @@ def run(
     write_whole(out / "fit.json", json.dumps(entry, indent=1, allow_nan=False) + "\n")
     _tell(result, truth)
     typer.echo(f"written: {out / 'fit.json'}, {out / 'report.html'}, {len(pictures)} pictures")
+
+
+def _refuse_early(model: Model, logs: list[Log], held: list[Log], settings: Mapping[str, Any]) -> None:
+    """What `fit` would refuse, before anything is said."""
+    solver_named(settings["solver"])
+    if not model.free.names:
+        raise ModelError(f"no parameter is left free by --fix and the model; it has {', '.join(places(model.subject))}")
+    made = setup(model, logs)
+    if held:
+        setup(model, held, like=made)
 
 
 def fit_entry(result: Fit, logs: Sequence[Log], held: Sequence[Log] = ()) -> dict[str, Any]:
@@ -101,7 +117,7 @@ def _tell(result: Fit, truth: Mapping[str, float]) -> None:
         role = "fitted" if comparison.role == "train" else "held out"
         console.print(
             f"{comparison.log} ({role}): {comparison.channel} rmse {short(metric['rmse'])} {comparison.unit},"
-            f" sensor noise {short(comparison.sigma)}",
+            f" counted in {short(comparison.sigma)}",
             markup=False,
             highlight=False,
         )

@@ -188,8 +188,14 @@ def urdf(model: Model, joint: str, bus_voltage: float | None) -> tuple[str, list
         found["peak_torque"] / abs(ratio),
         found["armature"] / ratio**2,
     )
-    losses = {"output_damping": found["viscous"], "output_friction": found["friction"]}
-    actuator = ActuatorDescription(joint, ratio, motor, f"{joint}_motor", **losses)
+    actuator = ActuatorDescription(
+        joint,
+        ratio,
+        motor,
+        f"{joint}_motor",
+        output_damping=found["viscous"],
+        output_friction=found["friction"],
+    )
     return dumps(*build_group(RobotDescription((JointDescription(joint, "continuous"),), (actuator,)))), []
 
 
