@@ -67,6 +67,10 @@ from ._delay import (
     DelayParams as DelayParams,
     DelayState as DelayState,
 )
+from ._derated_current_limit import (
+    DeratedCurrentLimit as DeratedCurrentLimit,
+    DeratedCurrentLimitParams as DeratedCurrentLimitParams,
+)
 from ._drag import (
     AbstractDrag as AbstractDrag,
     MotorSideDrag as MotorSideDrag,
@@ -177,9 +181,20 @@ from ._supply import (
     IdealSupply as IdealSupply,
 )
 from ._thermal import AbstractThermal as AbstractThermal, Isothermal as Isothermal
+from ._torque_law import (
+    AbstractTorqueLaw as AbstractTorqueLaw,
+    ProportionalTorque as ProportionalTorque,
+    SaturatingTorque as SaturatingTorque,
+    SaturatingTorqueParams as SaturatingTorqueParams,
+)
 from ._torque_space_pid import (
     TorqueSpacePID as TorqueSpacePID,
     TorqueSpacePIDParams as TorqueSpacePIDParams,
+)
+from ._two_node_thermal import (
+    TwoNodeThermal as TwoNodeThermal,
+    TwoNodeThermalParams as TwoNodeThermalParams,
+    TwoNodeThermalState as TwoNodeThermalState,
 )
 from ._velocity_pi import (
     VelocityPI as VelocityPI,

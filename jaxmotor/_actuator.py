@@ -175,7 +175,8 @@ class Actuator(AbstractStage):
         """As `drive`, with the motor shaft at `theta` [rad], `omega` [rad/s]."""
         winding = self.motor.hot_winding(state.motor, params.motor)
         response = self.motor.winding.response(state.motor.winding, winding, omega, dt)
-        lower, upper = self.current_limit.voltage_bounds(params.current_limit, response)
+        temperature = self.motor.thermal.temperature(state.motor.thermal, params.motor.thermal)
+        lower, upper = self.current_limit.voltage_bounds(params.current_limit, response, temperature)
         asked = Asked(request, lower, upper, winding, response)
         terminals = self.supply.terminals(state.supply, params.supply, asked, omega, dt)
         volts = row.connected(terminals.voltage, winding.back_emf_constant * omega)

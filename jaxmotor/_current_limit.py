@@ -15,15 +15,20 @@ class AbstractCurrentLimit(eqx.Module):
     """Bounds on the terminal voltage that keep the current inside its limit; carries no state."""
 
     @abc.abstractmethod
-    def voltage_bounds(self, params: Any, response: Response) -> tuple[Scalar, Scalar]:
-        """Lowest and highest terminal voltage [V] for which the step ends inside the current limit."""
+    def voltage_bounds(
+        self, params: Any, response: Response, temperature: Scalar | None = None
+    ) -> tuple[Scalar, Scalar]:
+        """Lowest and highest terminal voltage [V] for which the step ends inside the current limit, with the winding at
+        `temperature` [degC], `None` where no stage knows it."""
 
 
 class NoCurrentLimit(AbstractCurrentLimit):
     """The driver does not measure current; params are `None`."""
 
-    def voltage_bounds(self, params: None, response: Response) -> tuple[Scalar, Scalar]:
-        del params
+    def voltage_bounds(
+        self, params: None, response: Response, temperature: Scalar | None = None
+    ) -> tuple[Scalar, Scalar]:
+        del params, temperature
         infinite = jnp.full_like(response.offset, jnp.inf)
         return -infinite, infinite
 
@@ -52,5 +57,8 @@ class CurrentLimit(AbstractCurrentLimit):
     low to hold the current of a motor driven far beyond its no-load speed, as in a real bridge.
     """
 
-    def voltage_bounds(self, params: CurrentLimitParams, response: Response) -> tuple[Scalar, Scalar]:
+    def voltage_bounds(
+        self, params: CurrentLimitParams, response: Response, temperature: Scalar | None = None
+    ) -> tuple[Scalar, Scalar]:
+        del temperature
         return window(params.current_limit, response)

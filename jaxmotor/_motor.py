@@ -16,6 +16,7 @@ from ._cogging import AbstractCogging, NoCogging
 from ._limits import AbstractLimit, Unlimited
 from ._stage import AbstractStage, Scalar
 from ._thermal import AbstractThermal, Isothermal
+from ._torque_law import AbstractTorqueLaw, ProportionalTorque
 from ._winding import AbstractWinding
 
 
@@ -27,6 +28,7 @@ class MotorParams(eqx.Module):
     limit: Any = None
     cogging: Any = None
     bristle: Any = None
+    torque_law: Any = None
 
 
 class MotorState(eqx.Module):
@@ -66,6 +68,7 @@ class Motor(AbstractStage):
     limit: AbstractLimit = Unlimited()
     cogging: AbstractCogging = NoCogging()
     bristle: AbstractBristle = Frictionless()
+    torque_law: AbstractTorqueLaw = ProportionalTorque()
 
     def init(self, params: MotorParams) -> MotorState:
         return MotorState(
@@ -88,8 +91,12 @@ class Motor(AbstractStage):
         temperature = self.thermal.temperature(state.thermal, params.thermal)
         thermal_state, _ = self.thermal.step(state.thermal, params.thermal, copper_loss, qpos, qvel, dt)
         winding_state, currents = self.winding.step(state.winding, winding, ctrl, qpos, qvel, dt)
-        limited = self.limit.apply(params.limit, winding.torque_constant * currents.end_current)
-        mean = self.limit.apply(params.limit, winding.torque_constant * currents.mean_current)
+
+        def torque(current):
+            made = self.torque_law.torque(params.torque_law, winding.torque_constant, current)
+            return self.limit.apply(params.limit, made)
+
+        limited, mean = torque(currents.end_current), torque(currents.mean_current)
         cogging_state, cogging = self.cogging.step(state.cogging, params.cogging, None, qpos, qvel, dt)
         bristle_state, bristle = self.bristle.step(state.bristle, params.bristle, None, qpos, qvel, dt)
         return MotorState(winding_state, thermal_state, cogging_state, bristle_state), MotorOutput(
