@@ -21,9 +21,8 @@ def numbers(attribute: str, value: Any, names: Sequence[str], negative: Iterable
     try:
         given = [float(x) for x in (given if isinstance(given, Iterable) else [given])]
     except (TypeError, ValueError) as error:
-        raise DcMotorError(
-            attribute, f"{value!r} is not numbers: give up to {len(names)} ({', '.join(names)})"
-        ) from error
+        expected = f"give up to {len(names)} numbers: {', '.join(names)}"
+        raise DcMotorError(attribute, f"it is {value!r}: {expected}") from error
     if len(given) > len(names):
         raise DcMotorError(attribute, f"{len(given)} numbers, but it holds {len(names)}: {', '.join(names)}")
     for name, x in zip(names, given, strict=False):

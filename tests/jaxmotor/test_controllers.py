@@ -2,7 +2,6 @@
 
 import functools
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -239,8 +238,5 @@ def test_filters_in_a_chain_and_a_common_range():
     still = jnp.zeros(4)
     _, outs = jm.replay(actuator, actuator.init(params), params, jnp.asarray([5.0, 5.0, 5.0, -5.0]), still, still, 1e-3)
     np.testing.assert_allclose(outs.voltage, [1.0, 2.0, 2.0, 1.0])
-    clipped, _ = (
-        eqx.filter_jit(jm.CommandRange().step)(None, chain[1][0], jnp.asarray([9.0, 0.5]), *[jnp.zeros(())] * 3),
-        None,
-    )
-    np.testing.assert_allclose(clipped[1], [2.0, 0.5])
+    _, clipped = jm.CommandRange().step(None, chain[1][0], jnp.asarray([9.0, 0.5]), *[jnp.zeros(())] * 3)
+    np.testing.assert_allclose(clipped, [2.0, 0.5])
