@@ -28,10 +28,10 @@ def is_constant(values: NDArray[np.float64]) -> bool:
     """
     if len(values) < 3:
         return True
-    level, noise = float(np.abs(values).max()), float(np.std(np.diff(values))) / np.sqrt(2.0)
-    return float(np.std(values)) <= max(1e-3 * level, 1.5 * noise, 2.0 * resolution(values)) and (
-        float(np.std(values)) <= 0.1 * abs(float(np.mean(values)))
-    )
+    level, spread = float(np.abs(values).max()), float(np.std(values))
+    noise = float(np.std(np.diff(values))) / 2.0**0.5
+    steady = spread <= max(1e-3 * level, 1.5 * noise, 2.0 * resolution(values))
+    return steady and spread <= 0.1 * abs(float(np.mean(values)))
 
 
 def speed(log: Log) -> NDArray[np.float64] | None:

@@ -125,7 +125,7 @@ def is_count(unit: str | None) -> bool:
 
 def _dimension(unit: str) -> dict[str, float] | None:
     parsed = _parsed(unit)
-    return None if parsed is None else dict(parsed.dimensionality)
+    return None if parsed is None else {base: float(power) for base, power in parsed.dimensionality.items()}
 
 
 def target_unit(channel: str, unit: str) -> str | None:
