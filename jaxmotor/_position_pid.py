@@ -25,7 +25,8 @@ class PositionPIDParams(eqx.Module):
 
 class PositionPID(AbstractController):
     """v = clip(k_p (u - theta) + k_i x_I - k_d w, +-v_max), dx_I/dt = u - theta (MuJoCo DC motor note, "Position Mode";
-    MuJoCo 3.7 to 3.11). The command u is an angle of the motor shaft [rad].
+    MuJoCo 3.7 to 3.11). The command u is an angle of the motor shaft [rad], sampled with the angle at the start of
+    the step; the speed term follows the shaft within it.
 
     The back-EMF damps too: the shaft feels a stiffness K k_p / R and a damping K (K + k_d) / R. `convert_gains` turns
     these gains into those of `TorqueSpacePID` and back.

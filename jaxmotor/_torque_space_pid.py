@@ -18,13 +18,15 @@ INPUTS = ("pos", "vel", "ff", "voltage")
 
 
 class NameplateTorqueRequest(AbstractRequest):
-    """`torque` [N m] through the drive's own idea of the motor, and `added_voltage` [V] behind its limit:
+    """A torque through the drive's own idea of the motor, and `added_voltage` [V] behind its limit:
 
-    v = clip(R0 tau / Kt + Ke w, +-v_max) + v_add, with the nameplate R0, whatever the winding's temperature, and the
-    present speed w.
+    tau = tau_held + k_d (target - w), v = clip(R0 tau / Kt + Ke w, +-v_max) + v_add, with the nameplate R0, whatever
+    the winding's temperature, and the present speed w.
     """
 
-    torque: Scalar
+    held_torque: Scalar
+    target: Scalar
+    derivative_gain: Scalar
     added_voltage: Scalar
     voltage_bound: Scalar
     nameplate: QuasiStaticParams | Any
@@ -32,7 +34,8 @@ class NameplateTorqueRequest(AbstractRequest):
     def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         del bus_voltage, winding
         motor = self.nameplate
-        volts = motor.resistance / motor.torque_constant * self.torque + motor.back_emf_constant * qvel
+        torque = self.held_torque + self.derivative_gain * (self.target - qvel)
+        volts = motor.resistance / motor.torque_constant * torque + motor.back_emf_constant * qvel
         return jnp.clip(volts, -self.voltage_bound, self.voltage_bound) + self.added_voltage
 
     def ceiling(self, bus_voltage: Scalar) -> Scalar:
@@ -54,7 +57,8 @@ class TorqueSpacePID(AbstractController):
 
     `inputs` says which of `INPUTS` the command holds, in that order: a scalar for one, else a trailing axis. What it
     does not hold is zero: without "vel" k_d damps, without "pos" k_p pulls to angle 0, as in MuJoCo. "voltage" is added
-    to the terminals behind the voltage limit. Angle and speed are sampled at the start of the step.
+    to the terminals behind the voltage limit. The angle is sampled at the start of the step; the speed terms follow the
+    shaft within it, so a stiff k_d is stable at any step.
     """
 
     inputs: tuple[str, ...] = eqx.field(static=True, default=("pos",))
@@ -82,8 +86,8 @@ class TorqueSpacePID(AbstractController):
         given = dict.fromkeys(INPUTS, jnp.zeros_like(qvel)) | {n: values[i] for i, n in enumerate(self.inputs)}
         error = given["pos"] - qpos
         state, action = self.integral.step(state, params.integral, error, qpos, qvel, dt)
-        torque = (
-            params.proportional_gain * error + params.derivative_gain * (given["vel"] - qvel) + action + given["ff"]
-        )
+        held = params.proportional_gain * error + action + given["ff"]
         bound = self.voltage_limit.bound(params.voltage_limit, qvel)
-        return state, NameplateTorqueRequest(torque, given["voltage"], bound, ctrl.nameplate)
+        return state, NameplateTorqueRequest(
+            held, given["vel"], params.derivative_gain, given["voltage"], bound, ctrl.nameplate
+        )

@@ -22,7 +22,7 @@ class VelocityPIParams(eqx.Module):
 
 class VelocityPI(AbstractController):
     """v = clip(k_p (u - w) + k_i (x_I - theta), +-v_max), dx_I/dt = u (MuJoCo DC motor note, "Velocity Mode"; MuJoCo
-    3.7 to 3.11). The command u is a speed of the motor shaft [rad/s].
+    3.7 to 3.11). The command u is a speed of the motor shaft [rad/s]; the speed term follows the shaft within the step.
 
     The default integral bounds target minus angle; `TargetIntegral(IntegralBound())` is MuJoCo's, which bounds the
     target and so stops a motor that should travel; `NoIntegral` leaves a plain speed gain.

@@ -240,3 +240,17 @@ def test_filters_in_a_chain_and_a_common_range():
     np.testing.assert_allclose(outs.voltage, [1.0, 2.0, 2.0, 1.0])
     _, clipped = jm.CommandRange().step(None, chain[1][0], jnp.asarray([9.0, 0.5]), *[jnp.zeros(())] * 3)
     np.testing.assert_allclose(clipped, [2.0, 0.5])
+
+
+@pytest.mark.parametrize("space", ["volts", "newton metres"])
+def test_stiff_speed_feedback_is_stable_at_any_step(space):
+    # J dw/dt = -(K (k_d + K) / R) w with K k_d / R = 1: a step of 50 of its time constants comes to rest.
+    gains = jm.PositionPIDParams(0.0, 40.0)
+    controller, params = (
+        (jm.PositionPID(), gains) if space == "volts" else (jm.TorqueSpacePID(), jm.convert_gains(gains, WINDING))
+    )
+    actuator, params = driven(controller, params)
+    bench, params = jm.Bench(actuator, jm.RigidLoad()), jm.BenchParams(params, jm.RigidLoadParams(1e-3))
+    _, outs = jm.rollout(bench, bench.init(params, qvel=10.0), params, jnp.zeros(3), np.array([1e-3, 0.05, 0.05]))
+    assert float(outs.qvel[1]) == pytest.approx(10 * np.exp(-1.00125), rel=1e-9)
+    assert abs(float(outs.qvel[2])) < 1e-9

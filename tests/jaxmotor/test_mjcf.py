@@ -303,7 +303,9 @@ def test_load_from_path_text_or_model(tmp_path):
         mjcf.load(model('<dcmotor joint="knee"/>'), "m")
 
 
-def test_load_resolves_defaults_and_refuses_what_mujoco_takes_in_silence():
+def test_load_resolves_defaults_and_refuses_what_mujoco_takes_in_silence(tmp_path, monkeypatch):
+    # MuJoCo writes a log about the strangest of these models into the working directory.
+    monkeypatch.chdir(tmp_path)
     pytest.importorskip("mujoco", reason="the mujoco extra is not installed")
     defaults = '<default><dcmotor motorconst="0.05" resistance="3" damping="1e-5 0 2e-7"/></default>'
     text = model('<dcmotor name="m" joint="knee" saturation="0 2"/>').replace("<worldbody>", defaults + "<worldbody>")
