@@ -62,8 +62,7 @@ def _content(fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float])
             for c in fit.comparisons
             if c.usable.any()
         ],
-        "identifiability": _inline(png(identifiability_figure(fit.directions, fit.direction_names))),
-        "correlation": _inline(png(correlation_figure(fit.direction_names, fit.correlation))),
+        "determined": _determined(fit) if fit.directions else None,
         "convergence": _inline(png(convergence_figure(fit.trace))),
         "timing": ", ".join(f"{words}: {fit.timing[key]:.1f} s" for key, words in _TIMES if key in fit.timing),
         "columns": list(fit.columns.items()),
@@ -74,6 +73,13 @@ def _content(fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float])
 
 
 _TIMES = (("compile_s", "compilation"), ("solve_s", "solution"))
+
+
+def _determined(fit: Fit) -> dict[str, str]:
+    return {
+        "identifiability": _inline(png(identifiability_figure(fit.directions, fit.direction_names))),
+        "correlation": _inline(png(correlation_figure(fit.direction_names, fit.correlation))),
+    }
 
 
 def _words(value: Any) -> str:

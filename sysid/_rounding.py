@@ -19,7 +19,8 @@ def interval(ends: tuple[float, float] | None, error: float | None) -> str:
     """`"low to high"` to the digits of the error, or `"not known"`."""
     if ends is None:
         return "not known"
-    low, high = (rounded(end, error)[0] for end in ends)
+    wide = error is None or (max(map(abs, ends)) > 100 * error and ends[1] - ends[0] > 100 * error)
+    low, high = (short(end) if wide else rounded(end, error)[0] for end in ends)
     return f"{low} to {high}"
 
 

@@ -1,0 +1,69 @@
+"""The shipped logs are what the script beside them makes, by a simulator that is not ours."""
+
+import importlib.util
+import json
+import pathlib
+
+import numpy as np
+import pytest
+
+from sysid._read import read_log
+
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def script():
+    pytest.importorskip("mujoco")
+    spec = importlib.util.spec_from_file_location("make_logs", FOLDER / "make_logs.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    import sys
+
+    sys.modules["make_logs"] = module
+    spec.loader.exec_module(module)
+    yield module
+    del sys.modules["make_logs"]
+
+
+@pytest.mark.slow
+def test_the_same_seed_gives_the_same_bytes(script, tmp_path):
+    script.main(tmp_path)
+    for name in ("motor_a.csv", "motor_b.csv", "motor_hot.csv"):
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+
+
+def test_the_engine_obeys_the_stated_motor(script):
+    """Steady speed, hold below break-away and winding law in closed form, so that the stated truth is the truth."""
+    motor = {name: value for name, (value, _) in script.MOTOR.items()}
+    volts = np.concatenate([np.full(60, 0.25), np.full(400, 6.0), np.zeros(200)])
+    run = script.drive(script.QUICK, volts)
+    k, r = motor["torque_constant"], motor["resistance"]
+    assert np.all(np.abs(run["velocity"][:60]) < 1e-3)
+    steady = (k * 6.0 / r - motor["coulomb_friction"]) / (k * k / r + motor["viscous_damping"])
+    assert run["velocity"][459] == pytest.approx(steady, rel=1e-4)
+    assert abs(run["velocity"][-1]) < 1e-3
+    np.testing.assert_allclose(r * run["current"] + k * run["velocity"], volts, atol=1e-9)
+    # J from the first, friction-free-known acceleration: J dw/dt = K i - B w - Tc over one row, by the exact decay.
+    tau = motor["inertia"] / (k * k / r + motor["viscous_damping"])
+    expected = steady * (1 - np.exp(-np.arange(1, 5) * script.QUICK.period / tau))
+    np.testing.assert_allclose(run["velocity"][61:65], expected, rtol=2e-3)
+
+
+@pytest.mark.parametrize("name", ["motor_a", "motor_b", "motor_hot"])
+def test_the_logs_can_be_read_and_are_small(name):
+    path = FOLDER / f"{name}.csv"
+    assert path.stat().st_size < 300_000
+    log = read_log(path)
+    assert {"voltage", "current", "velocity"} <= set(log.channels)
+    assert np.abs(log.channels["velocity"]).max() < 500
+    assert ("temperature" in log.channels) == (name == "motor_hot")
+    both_ways = log.channels["velocity"][log.masks["velocity"]]
+    assert both_ways.min() < -50 < 50 < both_ways.max()
+
+
+def test_the_truth_names_every_log_and_says_that_nothing_was_measured():
+    truth = json.loads((FOLDER / "truth.json").read_text())
+    assert set(truth["logs"]) == {path.name for path in FOLDER.glob("*.csv")}
+    assert "simulated" in truth["kind"]
