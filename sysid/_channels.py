@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from sysid._angle import register_period, unwrap
+from sysid._angle import register_period, unwrap, wraps
 from sysid._columns import Choice
 from sysid._finding import Finding, Severity
 from sysid._log import INPUT_CHANNELS, placed
@@ -19,7 +19,12 @@ _IMPLAUSIBLE = {
     "velocity": 20000.0,
     "torque": 1e5,
     "duty": 1.5,
+    "temperature": 250.0,
+    "housing_temperature": 250.0,
 }
+
+
+_WHOLE = 20.0
 
 
 class Channels:
@@ -122,7 +127,15 @@ class Channels:
         channel = choice.channel
         values = self.values[channel][self.masks[channel]]
         largest = float(np.abs(values).max()) if len(values) else 0.0
+        message = ""
         if largest > _IMPLAUSIBLE.get(channel, np.inf):
             message = f"{channel} reaches {largest:.5g} {CHANNEL_UNITS[channel]}; is '{choice.label}' in another unit?"
+        elif channel == "position" and not choice.stated and largest > _WHOLE and choice.column.whole:
+            message = (
+                f"position is whole numbers up to {largest:.5g}, read as rad; is '{choice.column.name}' in counts?"
+            )
+        elif channel == "position" and not choice.stated and np.ptp(values) > 300.0 and wraps(values, 360.0):
+            message = f"position wraps at 360, read as rad; is '{choice.column.name}' in degrees?"
+        if message:
             option = f"--columns '{channel}={choice.column.name}[unit]'"
             self.tell("implausible_unit", message, "none", option)

@@ -120,6 +120,8 @@ def _best(
             findings.append(Finding("column_chosen", message, action="chosen", option=f"--columns {channel}=COLUMN"))
         return best[0]
     if channel == "time":
+        message = f"the time is read from '{best[0][1].header}', not from the others of: {names}"
+        findings.append(Finding("column_chosen", message, action="chosen", option="--columns time=COLUMN[unit]"))
         return best[0]
     numbers = sorted({known.number for known, _ in best if known.number is not None})
     several = len(numbers) == len(best) and options.joint is None

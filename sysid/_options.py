@@ -8,6 +8,12 @@ from sysid._errors import LogError
 from sysid._table import split_brackets
 from sysid._units import CHANNEL_UNITS
 
+#: Findings on which the reader does something, and may be told not to.
+KEEPABLE = (
+    *("wrapped_angle", "held_samples", "clipped", "unsigned_current", "unsigned_torque", "current_sign"),
+    "position_unrelated",
+)
+
 _NEXT = re.compile(r"\s*,\s*(?=\w+\s*=)")
 
 
@@ -33,6 +39,9 @@ class Options:
         for option in ("columns", "flip", "hold", "limits"):
             for channel in getattr(self, option):
                 check_channel(channel, option, time=option == "columns")
+        for code in self.keep:
+            if code not in KEEPABLE:
+                raise LogError(f"keep: nothing is done about '{code}'; the codes are: {', '.join(KEEPABLE)}")
         for option in ("counts_per_turn", "gap", "rate"):
             value = getattr(self, option)
             if value is not None and not 0.0 < value < float("inf"):
@@ -43,6 +52,12 @@ class Options:
             raise LogError(f"decimal must be '.' or ',', not '{self.decimal}'")
         if self.delimiter is not None and len(self.delimiter) != 1:
             raise LogError(f"delimiter must be one character, not '{self.delimiter}'")
+
+
+def listed(words: Sequence[str] | str) -> tuple[str, ...]:
+    """Words given one by one, or several in one text with commas between."""
+    texts = (words,) if isinstance(words, str) else words
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
 
 
 def check_channel(channel: str, option: str, *, time: bool = False) -> None:

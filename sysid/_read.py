@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sysid._assemble import assemble
 from sysid._errors import LogError
 from sysid._log import Log
-from sysid._options import Options, parse_columns
+from sysid._options import Options, listed, parse_columns
 from sysid._table import Table
 
 _Reader = Callable[[pathlib.Path, Options], Table]
@@ -20,9 +20,9 @@ def read_log(
     time_unit: str | None = None,
     delimiter: str | None = None,
     decimal: str | None = None,
-    flip: Sequence[str] = (),
-    keep: Sequence[str] = (),
-    hold: Sequence[str] = (),
+    flip: Sequence[str] | str = (),
+    keep: Sequence[str] | str = (),
+    hold: Sequence[str] | str = (),
     limits: Mapping[str, float] | None = None,
     counts_per_turn: float | None = None,
     gear: float | None = None,
@@ -42,7 +42,7 @@ def read_log(
     - `delimiter`, `decimal`: one character each; found from the file by default.
     - `flip`: channels to read with the opposite sign.
     - `keep`: codes of findings on which nothing is to be done: `wrapped_angle`, `held_samples`, `clipped`,
-      `unsigned_current`, `unsigned_torque`, `current_sign`.
+      `unsigned_current`, `unsigned_torque`, `current_sign`, `position_unrelated`.
     - `hold`: input channels whose missing values are those of the row before.
     - `limits`: per channel, the largest magnitude that its sensor can show, in the SI unit.
     - `counts_per_turn`: encoder counts of one turn, for columns in counts.
@@ -61,9 +61,9 @@ def read_log(
             time_unit=time_unit,
             delimiter=delimiter,
             decimal=decimal,
-            flip=tuple(flip),
-            keep=tuple(keep),
-            hold=tuple(hold),
+            flip=listed(flip),
+            keep=listed(keep),
+            hold=listed(hold),
             limits=dict(limits or {}),
             counts_per_turn=counts_per_turn,
             gear=gear,

@@ -11,6 +11,7 @@ from sysid._gaps import describe_sampling, find_gaps
 from sysid._options import Options
 
 _SWAP_REACH = 20.0
+_COARSE = 0.3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -149,11 +150,28 @@ def _unique(
     if same.any():
         message = f"{int(same.sum())} rows repeat the row before, stamp and all"
         findings.append(Finding.at_rows("duplicate_rows", message, rows[same] + 1, action="dropped"))
+    share = float(conflict.mean())
+    if share > _COARSE:
+        message = f"the stamps are coarser than the rows: {share:.0%} of the rows carry the stamp of the row before"
+        finding = Finding.of_log(
+            "coarse_stamps", message, action="spread evenly up to the next stamp", severity="warning"
+        )
+        findings.append(finding)
+        return _spread(time, again), rows, restarts
     if conflict.any():
-        share = conflict.mean()
         message = f"{int(conflict.sum())} rows ({share:.1%}) carry the stamp of the row before, with other values"
         findings.append(
             Finding.at_rows("conflicting_stamps", message, rows[conflict] + 1, action="dropped", severity="warning")
         )
     kept = ~again
     return time[kept], rows[kept], np.unique(np.cumsum(kept)[restarts] - 1).astype(np.intp)
+
+
+def _spread(time: NDArray[np.float64], again: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Rows that share a stamp spread evenly from it to the next one."""
+    starts = np.flatnonzero(~again)
+    counts = np.diff(starts, append=len(time))
+    steps = np.diff(time[starts])
+    steps = np.append(steps, np.median(steps)) if len(steps) else np.ones(1)
+    place = np.arange(len(time)) - np.repeat(starts, counts)
+    return time + place * np.repeat(np.minimum(steps, 2.0 * np.median(steps)) / counts, counts)

@@ -29,6 +29,7 @@ _POSITION = {
     *("position", "positions", "pos", "angle", "theta", "θ", "q", "qpos", "phi", "φ", "encoder", "enc"),
     *("counts", "count", "ticks", "winkel"),
 }
+_COUNTER = {"encoder", "enc", "counts", "count", "ticks"}
 _CURRENT = {"current", "currents", "cur", "curr", "amps", "ampere", "i", "iq", "im", "strom"}
 _VOLTAGE = {"voltage", "voltages", "volt", "volts", "u", "v", "vm", "um", "vmotor", "umotor", "spannung"}
 _TORQUE = {"torque", "torques", "tau", "τ", "trq", "effort", "drehmoment"}
@@ -208,7 +209,12 @@ def meaning(column: Column) -> Meaning | None:
             unit = ending
         elif unit is None and ending is not None and ending != "s":
             continue  # a tachometer's `speed_V` is no speed yet
-        elif unit is None and name.lower().rstrip("0123456789_") in ("counts", "count", "ticks", "encoder_counts"):
+        elif (
+            unit is None
+            and channel == "position"
+            and column.whole
+            and _COUNTER & {part.lower() for part in pieces(name)}
+        ):
             unit = "counts"
         digits = [part for part in pieces(name) if part.isdigit()]
         return Meaning(channel, rank, unit, digits[0] if digits else None)

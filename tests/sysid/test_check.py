@@ -127,6 +127,9 @@ def test_implausible_units(tmp_path: pathlib.Path) -> None:
     truth = motor(levels())
     log = read_log(write(tmp_path, truth | {"voltage": truth["voltage"] * 1e3}))
     assert "--columns 'voltage=voltage[unit]'" in check(log)["implausible_unit"].option
+    angle = np.cumsum(truth["velocity"]) * STEP
+    degrees = read_log(write(tmp_path, {"current": truth["current"], "angle": np.rad2deg(angle) % 360.0}))
+    assert "in degrees?" in check(degrees)["implausible_unit"].message
 
 
 def test_nothing_excited() -> None:

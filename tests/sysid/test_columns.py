@@ -115,6 +115,13 @@ def test_counts_of_unknown_size_are_left_out_with_the_option() -> None:
     assert channels("t", "pos [ticks]", "i", counts_per_turn=2000.0)["position"] == "pos [ticks]"
 
 
+def test_a_bare_encoder_of_whole_numbers_is_in_counts() -> None:
+    counts = Column("encoder", np.arange(12.0), whole=True)
+    chosen, findings = choose_columns(Table("log.csv", (*table("t", "i").columns, counts)), Options())
+    assert "position" not in chosen
+    assert "unit_unknown" in [item.code for item in findings]
+
+
 def test_an_unknown_unit_is_left_out_and_told() -> None:
     chosen, findings = choose_columns(table("t", "speed [furlong]", "i"), Options())
     assert "velocity" not in chosen
@@ -151,6 +158,7 @@ def test_parse_columns_refuses(text: str, match: str) -> None:
     "options",
     [
         {"flip": ("speed",)},
+        {"keep": ("everything",)},
         {"counts_per_turn": 0.0},
         {"gear": 0.0},
         {"decimal": "'"},

@@ -1,6 +1,5 @@
 """Text tables of every dialect give the same log; broken ones are refused in one line."""
 
-import json
 import pathlib
 
 import numpy as np
@@ -259,47 +258,10 @@ def test_any_numbers_in_any_dialect(tmp_path: pathlib.Path, values: list[float],
     np.testing.assert_array_equal(log.channels["torque"], values)
 
 
-@pytest.mark.parametrize(
-    "name", ["s01_ms_timestamps", "s06_rpm", "s09_header_units", "s10_semicolon_decimal_comma", "s13_inductance"]
-)
-def test_shared_logs(shared: pathlib.Path, name: str) -> None:
-    log = read_log(shared / "logs" / "synthetic" / f"{name}.csv")
-    assert len(log) == (1400 if "s13" in name else 800)
-    assert log.dt == pytest.approx(0.00025 if "s13" in name else 0.002, rel=1e-6)
-    assert set(log.channels) == {"voltage", "current", "velocity"}
-    assert log.time[0] == 0.0
-    if "s13" not in name:  # without inductance the voltage is R i + K w at every row
-        truth = json.loads((shared / "logs" / "synthetic" / f"{name}.json").read_text())["truth"]
-        regressors = np.stack([log.channels["current"], log.channels["velocity"]], axis=1)
-        fitted = np.linalg.lstsq(regressors, log.channels["voltage"])[0]
-        np.testing.assert_allclose(fitted, [truth["R"], truth["K"]], rtol=0.01)
-
-
-def test_shared_decimal_commas_equal_dots(shared: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    source = shared / "logs" / "synthetic" / "s10_semicolon_decimal_comma.csv"
-    dots = source.read_bytes()[3:].replace(b",", b".").replace(b";", b",")
-    log, copy = read_log(source), read_log(write(tmp_path, dots))
-    assert len(log) == 800
-    for channel in log.channels:
-        np.testing.assert_array_equal(log.channels[channel], copy.channels[channel])
-
-
-def test_shared_robotino(shared: pathlib.Path) -> None:
-    path = shared / "logs" / "real" / "robotino_dc" / "data_for_identification_with_integral.csv"
-    with pytest.raises(LogError, match=r"choose with --joint 1\|2\|3"):
-        read_log(path)
-    log = read_log(path, joint=3)
-    assert log.columns["velocity"] == "3rd motor velocity [rad/s]"
-    assert log.units["command"] == "rad/s"
-    assert log.dt == pytest.approx(0.0306, abs=2e-4)
-    assert log.channels["current"].min() < 0.0
-    assert {"unsigned_current", "unit_unknown"} <= {item.code for item in log.findings}
-    named = read_log(path, columns="time=Time,velocity=m3vel,current=m3cur")
-    np.testing.assert_array_equal(named.channels["velocity"], log.channels["velocity"])
-
-
-def test_shared_pendulum(shared: pathlib.Path) -> None:
-    log = read_log(shared / "logs" / "real" / "ak80_dfki_pendulum" / "sysid_data_measured.csv")
-    assert set(log.channels) == {"position", "velocity", "torque"}
-    assert len(log) == 1170
-    assert all(mask.all() for mask in log.masks.values())
+def test_names_with_commas_between(tmp_path: pathlib.Path) -> None:
+    rows = columns()
+    path = write(tmp_path, text(rows))
+    one, two = read_log(path, flip="current,velocity"), read_log(path, flip=("current", "velocity"))
+    for channel, index in (("current", 2), ("velocity", 3)):
+        np.testing.assert_array_equal(one.channels[channel], -rows[:, index])
+        np.testing.assert_array_equal(two.channels[channel], -rows[:, index])

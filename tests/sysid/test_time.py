@@ -159,6 +159,19 @@ def test_conflicting_stamps_are_told_apart_from_duplicates(tmp_path: pathlib.Pat
     assert "duplicate_rows" not in codes(log)
 
 
+@pytest.mark.parametrize("per_stamp", [2, 4])
+def test_stamps_coarser_than_the_rows_are_spread(tmp_path: pathlib.Path, per_stamp: int) -> None:
+    stamps = [str(52 + row // per_stamp) for row in range(120)]
+    log = read_log(write(tmp_path, stamps, "time_ms"))
+    np.testing.assert_allclose(log.time, grid(120, 1e-3 / per_stamp), atol=1e-12)
+    assert "coarse_stamps" in codes(log)
+
+
+def test_several_time_columns_are_told(tmp_path: pathlib.Path) -> None:
+    log = read_log(write(tmp_path, grid(), timestamp_ms=grid() * 1e3))
+    assert "'time_s', not from" in next(item.message for item in log.findings if item.code == "column_chosen")
+
+
 def test_missing_and_stray_stamps(tmp_path: pathlib.Path) -> None:
     stamps = [f"{time:.4f}" for time in grid()]
     stamps[10], stamps[30], stamps[45] = "", "9999.0", "0.0001"
@@ -223,31 +236,3 @@ def test_any_stamps_come_back_in_seconds(
     stamps = [f"{(offset + time) * unit[1]:.9f}" for time in times]
     log = read_log(write(tmp_path_factory.mktemp("time"), stamps, f"time_{unit[0]}"))
     np.testing.assert_allclose(log.time, times - times[0], atol=1e-8)
-
-
-def shared_log(shared: pathlib.Path, name: str, **options: object) -> Log:
-    return read_log(next((shared / "logs" / "synthetic").glob(f"{name}_*.csv")), **options)  # pyright: ignore[reportArgumentType]
-
-
-def test_shared_milliseconds(shared: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    log = shared_log(shared, "s01")
-    np.testing.assert_allclose(np.diff(log.time), 0.002, atol=1e-12)
-    assert log.time[0] == 0.0
-    bare = tmp_path / "bare.csv"
-    bare.write_text((shared / "logs" / "synthetic" / "s01_ms_timestamps.csv").read_text().replace("time_ms", "time"))
-    with pytest.raises(LogError, match="--time-unit"):
-        read_log(bare)
-
-
-def test_shared_jitter_duplicates_drift_and_gaps(shared: pathlib.Path) -> None:
-    jitter = shared_log(shared, "s02")
-    assert len(jitter) == 900
-    assert len(jitter.breaks) == 0
-    doubled = shared_log(shared, "s03")
-    assert len(doubled) == 800
-    assert next(item.count for item in doubled.findings if item.code == "duplicate_rows") == 70
-    drift = shared_log(shared, "s07", rate=500.0)
-    assert {"time_drift", "rate_differs"} <= set(codes(drift))
-    gaps = shared_log(shared, "s08")
-    ends = [0.252, 0.362, 0.642, 0.866, 1.124, 1.234]
-    np.testing.assert_allclose(gaps.time[gaps.breaks], ends, atol=0.0021)
