@@ -23,6 +23,7 @@ from ._current_limit import NoCurrentLimit
 from ._drag import NoDrag
 from ._dry_friction import NoDryFriction
 from ._enforcement import AbstractEnforcement, Enforced, Monitored
+from ._gear import Gear
 from ._group_limits import AbstractGroupLimits, peak_torque
 from ._input import Input
 from ._limits import TorqueLimit, Unlimited
@@ -231,6 +232,8 @@ def _check_kind(kind: Actuator, enforcement: AbstractEnforcement) -> None:
             f"an actuator of a group needs FixedSupply, not {type(kind.supply).__name__}: a battery is given to the "
             "group, as bus=SharedBattery()"
         )
+    if not isinstance(kind.gear, Gear):
+        raise ValueError(f"couplings need stiff gears, not {type(kind.gear).__name__}: take Gear and output_friction")
     if not (isinstance(kind.drag, NoDrag) and isinstance(kind.dry_friction, NoDryFriction)):
         raise ValueError("in a group the losses at the joint are output_damping and output_friction of its params")
     if isinstance(enforcement, Monitored) and not _at_shaft(kind):

@@ -4,7 +4,7 @@ A bad entry is named by its place in the batch. Values that are being traced (in
 number yet and pass unseen: they were looked at where they entered.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -38,6 +38,12 @@ def check_positive(name: str, value: Given) -> None:
         _positive(name, value, may_be_infinite=False)
 
 
+def check_nonnegative(name: str, value: Given) -> None:
+    """Refuse anything but finite and not negative."""
+    if not _traced(value):
+        _in_range(name, value, lambda x: (x >= 0) & np.isfinite(x), "finite and not negative")
+
+
 def place(index: Iterable[int], shape: tuple[int, ...]) -> str:
     """Which motor of the batch, counted from one; nothing for a single motor."""
     if not shape:
@@ -62,8 +68,15 @@ def _shared_dtype(values: Iterable[Given]) -> np.dtype:
 
 
 def _positive(name: str, value: Given, may_be_infinite: bool) -> np.ndarray:
+    if may_be_infinite:
+        return _in_range(name, value, lambda x: x > 0, "positive", "; write inf where there is no such limit")
+    return _in_range(name, value, lambda x: (x > 0) & np.isfinite(x), "positive and finite")
+
+
+def _in_range(
+    name: str, value: Given, admissible: Callable[[np.ndarray], np.ndarray], wanted: str, hint: str = ""
+) -> np.ndarray:
     words = name.replace("_", " ")
-    hint = "; write inf where there is no such limit" if may_be_infinite else ""
     if _has_gap(value):
         entries = np.asarray(value, dtype=object)
         gap = next(index for index, entry in np.ndenumerate(entries) if entry is None)
@@ -72,9 +85,7 @@ def _positive(name: str, value: Given, may_be_infinite: bool) -> np.ndarray:
         numbers = np.asarray(value).astype(float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"{words} must be numbers, not {value!r}") from error
-    wrong = ~(numbers > 0) | (np.isinf(numbers) & (not may_be_infinite))
-    for at in np.argwhere(wrong):
-        wanted = "positive" if may_be_infinite else "positive and finite"
+    for at in np.argwhere(~admissible(numbers)):
         raise ValueError(f"{place(at, numbers.shape)}{words} must be {wanted}, not {numbers[tuple(at)]:g}{hint}")
     return numbers
 

@@ -111,7 +111,7 @@ def test_foreign_elements_are_left_alone():
     body = (
         '<transmission name="t"><joint name="elsewhere"/><actuator name="m"><mechanicalReduction>5'
         '</mechanicalReduction></actuator></transmission><gazebo><actuator joint="nowhere"/></gazebo>'
-        '<!-- <actuator/> -->'
+        "<!-- <actuator/> -->"
         '<x:actuator xmlns:x="urn:x"/>'
         '<actuator joint="hip" gear_ratio="3">' + MOTOR + '<coupling joint="knee" ratio="-1"/></actuator>'
     )
