@@ -48,5 +48,5 @@ def spread(columns: np.ndarray, coefficients: np.ndarray, variance: float) -> np
 
     G = variance (A'A)^-1 with the whitening filter A, so X' G X = variance |A^-T X|^2: the columns filtered backwards.
     """
-    filtered = lfilter([1.0], coefficients, columns[::-1], axis=0)
+    filtered = np.asarray(lfilter([1.0], coefficients, columns[::-1], axis=0))
     return variance * filtered.T @ filtered

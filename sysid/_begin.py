@@ -17,9 +17,23 @@ def _jitter(parameter: FreeParameter, generator: np.random.Generator) -> float:
     return float(generator.normal() * width * parameter.spread)
 
 
+def _on_grid(parameter: FreeParameter, share: float) -> float:
+    """A coordinate at a share of the way between the bounds, or of twice the start: a stepped command has hardly any
+    slope in a pure delay, so starts scan it instead of walking there."""
+    low, high = parameter.lower, parameter.upper
+    value = low + (high - low) * share if np.isfinite(high - low) else 2 * parameter.start * share
+    return float(np.asarray(parameter.bijector().coordinate(jnp.asarray(parameter.inside(value)))))
+
+
 def begin(
-    free: Free, owner: Sequence[int], given: Sequence[float], regressed: Mapping[str, float], pieces: int, states: int,
-    starts: int, seed: int,
+    free: Free,
+    owner: Sequence[int],
+    given: Sequence[float],
+    regressed: Mapping[str, float],
+    pieces: int,
+    states: int,
+    starts: int,
+    seed: int,
 ) -> Point:
     """`starts` points: the given values, those with what regression found, and random ones around the latter.
 
@@ -31,8 +45,11 @@ def begin(
     rows = []
     for number in range(starts):
         local = np.asarray(free.coordinates(given if number == 0 else informed))
-        coordinates = local[list(owner)]
+        coordinates = np.array(local[list(owner)])
         if number >= 2:
             coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
+        for k, index in enumerate(owner):
+            if free.parameters[index].name == "delay":
+                coordinates[k] = _on_grid(free.parameters[index], (number + 0.5) / starts)
         rows.append(coordinates)
     return Point(jnp.asarray(np.stack(rows)), jnp.zeros((starts, pieces, states)))

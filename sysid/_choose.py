@@ -18,6 +18,8 @@ _FRICTION_NUMBERS = ("coulomb_friction", "viscous_damping")
 _XL330_GAIN = 4096 / (2 * math.pi) / (256 * 885)
 """Duty per radian and unit of the firmware's P gain: encoder counts per radian over gain scale and full PWM."""
 _XL330_CURRENT = 1.75
+_LATEST = 0.5
+"""Longest delay and lag of a command path that a search considers [s]."""
 
 
 def choose_model(logs: Sequence[Log], values: Mapping[str, float] | None = None) -> Model:
@@ -52,7 +54,9 @@ def _draft(logs: Sequence[Log], channels: set[str]) -> Draft:
     if command == "rad" and "position" in channels:
         return _servo(channels)
     if command == "rad/s" and moving:
-        return _speed_loop()
+        return _speed_loop(channels)
+    if {"current", "velocity"} <= channels:
+        return _balance()
     raise ModelError(_no_model(logs, channels, command))
 
 
@@ -149,14 +153,39 @@ def _servo(channels: set[str]) -> Draft:
     )
 
 
-def _speed_loop() -> Draft:
+def _speed_loop(channels: set[str]) -> Draft:
     stages = {"controller": "VelocityPI", "controller.integral": "NoIntegral", "load": "RigidLoad"}
+    loop = ("proportional_gain", "delay", "lag")
+    values = {"delay": 0.1, "lag": 0.03, "inertia": 1e-6, "proportional_gain": 1.0}
+    late = {"delay": {"lower": 0.0, "upper": _LATEST}, "lag": {"lower": 0.0, "upper": _LATEST}}
+    if "current" not in channels:
+        return Draft(
+            stages | _FRICTION,
+            _moving(*loop, "coulomb_friction") | late,
+            "command",
+            "speed loop of unknown gain behind a delay and a lag; nominal motor with Coulomb friction",
+            values,
+        )
     return Draft(
         stages | _FRICTION,
-        _moving("proportional_gain", "resistance", "motor_constant", "inertia", *_FRICTION_NUMBERS, "delay"),
+        _moving(*loop, "motor_constant", *_FRICTION_NUMBERS) | late,
         "command",
-        "speed loop of unknown gain that acts after a delay; rigid load with Coulomb and viscous friction",
-        {"delay": 0.02},
+        "speed loop of unknown gain behind a delay and a lag predicts the speed; the current is the one that Coulomb "
+        "and viscous friction ask for at the measured speed",
+        values,
+        balanced=True,
+    )
+
+
+def _balance() -> Draft:
+    """Current without a sign of its own, and speed: the drive is unknown, friction is not."""
+    return Draft(
+        {"controller": "VelocityPI", "controller.integral": "NoIntegral", "load": "RigidLoad"} | _FRICTION,
+        _moving("motor_constant", *_FRICTION_NUMBERS),
+        "velocity",
+        "the current is the one that Coulomb and viscous friction ask for at the measured speed",
+        {"inertia": 1e-6, "proportional_gain": 1.0},
+        balanced=True,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._estimate import Estimate, estimate, stands_at_bound
 from ._free import Subject, write
-from ._identifiability import Direction, directions
+from ._identifiability import directions
 from ._log import Log
 from ._metrics import Comparison, comparisons
 from ._normal_equations import Point
@@ -110,7 +110,9 @@ def conclude(
     sizes = _sizes(made, point)
     free = made.model.free.parameters
     at_values = [float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in enumerate(problem.owner)]
-    bound = np.array([stands_at_bound(free[o], v, free[o].start) for o, v in zip(problem.owner, at_values, strict=True)])
+    bound = np.array(
+        [stands_at_bound(free[o], v, free[o].start) for o, v in zip(problem.owner, at_values, strict=True)]
+    )
     power = np.zeros(total)
     np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
     lively = power > 0
@@ -158,7 +160,9 @@ def _covered(residual, halved, derivative, problem, pick, inner, total, channels
     position = {int(k): n for n, k in enumerate(inner)}
     local = [k for k in range(pick.shape[1]) if any(int(p) in position for p in pick[:, k])]
     own = list(range(pick.shape[1], derivative.shape[-1]))
-    renamed = np.array([[position.get(int(p), 0) for p in row[local]] for row in pick], dtype=int).reshape(len(pick), -1)
+    renamed = np.array([[position.get(int(p), 0) for p in row[local]] for row in pick], dtype=int).reshape(
+        len(pick), -1
+    )
     columns = derivative[..., local + own].copy()
     for s, row in enumerate(pick):
         for n, k in enumerate(local):

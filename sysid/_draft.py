@@ -18,7 +18,7 @@ class Draft:
 
     `stages`: a word per slot. `free`: names that move, each with settings of its `FreeParameter` where they are not
     the usual ones. `values` [SI] by name; a tie's name sets all its parts. `command`, `description`, `conditions`,
-    `given` as in `Model`.
+    `given`, `balanced` as in `Model`.
     """
 
     stages: Mapping[str, str]
@@ -28,6 +28,7 @@ class Draft:
     values: Mapping[str, float] = dataclasses.field(default_factory=dict)
     conditions: tuple[Condition, ...] = ()
     given: frozenset[str] = frozenset()
+    balanced: bool = False
 
 
 def assemble(draft: Draft, where: str = "model") -> Model:
@@ -58,4 +59,5 @@ def assemble(draft: Draft, where: str = "model") -> Model:
         subject.sensors,
         draft.conditions,
         draft.given,
+        draft.balanced,
     )

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import jax.numpy as jnp
 import numpy as np
 
 from ._free import FreeParameter
@@ -73,7 +74,7 @@ def estimate(
     bijector = parameter.bijector()
 
     def value_at(at: float) -> float:
-        return float(bijector.value(np.asarray(at)))
+        return float(bijector.value(jnp.asarray(at)))
 
     value = value_at(coordinate)
     if bound:

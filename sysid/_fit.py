@@ -16,14 +16,13 @@ from ._adjust import adjusted
 from ._begin import begin
 from ._conclude import chosen, conclude, linearized
 from ._errors import ModelError
-from ._free import Free, places
-from ._free import free as free_named
+from ._free import Free, free as free_named, places
 from ._log import Log
 from ._model import Model
-from ._result import Fit
-from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
 from ._normal_equations import Point
 from ._problem import Problem
+from ._result import Fit
+from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
 from ._solve import Solver, Stage, solve
 from ._solvers import solver_named
 from ._start import regressed
@@ -58,7 +57,7 @@ def _model(
 
         model = choose_model(logs)
     elif model is None:
-        if params is None:
+        if bench is None or params is None:
             raise ModelError("a bench was given without its params")
         controller = type(bench.actuator.controller)
         words = f"{controller.__name__} given by the caller"
@@ -164,7 +163,12 @@ def fit(
     trace += more
     while True:
         chosen_settings = settings(
-            made.roles, seed=seed, starts=starts, iterations=iterations, substeps=problem.substeps, replay=replay,
+            made.roles,
+            seed=seed,
+            starts=starts,
+            iterations=iterations,
+            substeps=problem.substeps,
+            replay=replay,
             solver=mover.name,
         )
         result, shift = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)

@@ -135,9 +135,7 @@ class Unknowns(eqx.Module):
     def put(self, subject: Subject, coordinates: Float[Array, " n"]) -> Subject:
         """The subject with the free parameters at these coordinates."""
         values = self.values(coordinates)
-        return write(
-            subject, {path: value for paths, value in zip(self.paths, values, strict=True) for path in paths}
-        )
+        return write(subject, {path: value for paths, value in zip(self.paths, values, strict=True) for path in paths})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -168,9 +166,7 @@ class Free:
 
     def unknowns(self) -> "Unknowns":
         """The part of this that a compiled program needs."""
-        return Unknowns(
-            tuple(p.place.paths for p in self.parameters), tuple(p.bijector() for p in self.parameters)
-        )
+        return Unknowns(tuple(p.place.paths for p in self.parameters), tuple(p.bijector() for p in self.parameters))
 
     def without(self, names: Iterable[str]) -> "Free":
         """The same without these parameters."""

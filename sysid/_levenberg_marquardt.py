@@ -21,9 +21,7 @@ class LevenbergMarquardtState(eqx.Module):
     damping: Float[Array, ""]
 
 
-def levenberg_marquardt(
-    damping: float = 1e-2, largest_move: float = 2.0
-) -> optax.GradientTransformationExtraArgs:
+def levenberg_marquardt(damping: float = 1e-2, largest_move: float = 2.0) -> optax.GradientTransformationExtraArgs:
     """Damped Gauss-Newton steps that never raise the cost.
 
     **Arguments:** `damping`: that of the first step; `largest_move`: bound on each coordinate's step (coordinates are
@@ -33,13 +31,13 @@ def levenberg_marquardt(
     and `value_fn` (the cost anywhere).
     """
 
-    def init(params: Point) -> LevenbergMarquardtState:
+    def init(params: Any) -> LevenbergMarquardtState:
         return LevenbergMarquardtState(jnp.asarray(damping, params.coordinates.dtype))
 
     def update(
         updates: Any,
-        state: LevenbergMarquardtState,
-        params: Point | None = None,
+        state: Any,
+        params: Any = None,
         *,
         normal: NormalEquations,
         value: Float[Array, ""],
@@ -51,7 +49,7 @@ def levenberg_marquardt(
         steps = jax.vmap(normal.step)(dampings)
         steps = Point(jnp.clip(steps.coordinates, -largest_move, largest_move), steps.initial)
         steps = jax.tree_util.tree_map(lambda x: jnp.where(jnp.isfinite(x), x, jnp.zeros_like(x)), steps)
-        values = jax.vmap(lambda step: value_fn(optax.apply_updates(params, step)))(steps)
+        values = jax.vmap(lambda step: value_fn(jax.tree_util.tree_map(jnp.add, params, step)))(steps)
         values = jnp.where(jnp.isfinite(values), values, jnp.full_like(values, jnp.inf))
         best = jnp.argmin(values)
         better = values[best] < value
@@ -60,4 +58,6 @@ def levenberg_marquardt(
         following = jnp.where(better, dampings[best], dampings[-1] * 10)
         return chosen, LevenbergMarquardtState(jnp.clip(following, 1e-12, 1e12))
 
-    return optax.GradientTransformationExtraArgs(init, update)
+    # Optax's types know no Equinox module and no required extra arguments, though both serve it.
+    parts: Any = (init, update)
+    return optax.GradientTransformationExtraArgs(*parts)

@@ -29,7 +29,8 @@ class Model:
     """A bench, its `params` and `sensors`, what is `free`, and a `description` in words.
 
     `command`: the channel of a log that commands the controller. `conditions`: parameters that each log sets for
-    itself. `given`: names whose value a user stated, which no regression may replace.
+    itself. `given`: names whose value a user stated, which no regression may replace. `balanced`: the current is
+    predicted by the torque balance of the measured motion, not by the drive.
     """
 
     bench: jm.Bench
@@ -40,6 +41,7 @@ class Model:
     sensors: Sensors = dataclasses.field(default_factory=Sensors)
     conditions: tuple[Condition, ...] = ()
     given: frozenset[str] = frozenset()
+    balanced: bool = False
 
     @property
     def subject(self) -> Subject:

@@ -27,6 +27,7 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "conditions": [dataclasses.asdict(condition) for condition in model.conditions],
         "free": [_free_to_dict(parameter) for parameter in model.free.parameters],
         "given": sorted(model.given),
+        "balanced": model.balanced,
         "description": model.description,
     }
 
@@ -55,6 +56,7 @@ def model_from_dict(entry: Mapping[str, Any], where: str = "model") -> Model:
             subject.sensors,
             tuple(Condition(**item) for item in entry["conditions"]),
             frozenset(entry["given"]),
+            bool(entry["balanced"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, ModelError):

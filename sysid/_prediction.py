@@ -6,7 +6,9 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float
 
 import jaxmotor as jm
+from jaxmotor._exponential import phi1
 
+from ._balance import balancing_current
 from ._batch import Batch
 from ._free import Subject
 
@@ -21,6 +23,25 @@ def delayed(command: Row, dt: Row, delay: Float[Array, ""]) -> Row:
     """
     time = jnp.cumsum(dt) - dt
     return jnp.interp(time - delay, time, command)
+
+
+def lagged(command: Row, dt: Row, lag: Float[Array, ""]) -> Row:
+    """A held command behind a first-order lag [s], as its mean over each row; exact, and the command itself at zero.
+
+    y' = (u - y) / lag from y = u at the first row: over a row of length h, y_end = u + (y - u) e^(-h/lag) and the
+    mean is u + (y - u) phi1(-h/lag).
+    """
+    quick = lag < 1e-6
+    safe = jnp.where(quick, jnp.ones_like(lag), lag)
+
+    def body(state, row):
+        held, step = row
+        x = -step / safe
+        gap = jnp.where(quick, jnp.zeros_like(held), state - held)
+        return held + gap * jnp.exp(x), held + gap * phi1(x)
+
+    _, means = jax.lax.scan(body, command[0], (command, dt))
+    return means
 
 
 def initial_state(bench: jm.Bench, subject: Subject, initial: dict[str, Float[Array, ""]]) -> jm.BenchState:
@@ -47,14 +68,16 @@ def predict(
     initial: dict[str, Float[Array, ""]],
     reset: Bool[Array, " time"],
     substeps: int,
+    balanced: bool,
 ) -> dict[str, Row]:
     """Every channel that a bench and its sensors can predict, at each row of `segment`.
 
     **Arguments:** `reset`: rows at which the motion returns to the measured one (windows); `substeps`: steps of the
-    bench per row.
+    bench per row; `balanced`: current by the torque balance of the measured motion.
     """
     sensors = subject.sensors
     command = delayed(segment.command, segment.dt, sensors.delay) + sensors.torque_offset
+    command = lagged(command, segment.dt, sensors.lag)
     rows = jm.Input(command, segment.bus_voltage, segment.enabled, segment.ambient)
 
     @jax.checkpoint
@@ -81,10 +104,11 @@ def predict(
         initial_state(bench, subject, initial),
         (rows, segment.dt, reset, segment.reset_position, segment.reset_velocity),
     )
+    current = balancing_current(bench, subject, segment) if balanced else out.current
     channels = {
         "position": position,
         "velocity": velocity + sensors.velocity_offset,
-        "current": sensors.current_gain * out.current + sensors.current_offset,
+        "current": sensors.current_gain * current + sensors.current_offset,
         "torque": out.joint_torque,
         "voltage": out.voltage,
         "temperature": out.temperature,

@@ -34,7 +34,7 @@ class Jacobian(eqx.Module):
 
 
 class Problem(eqx.Module):
-    """A fit: `bench` and `substeps` are structure, the rest data.
+    """A fit: `bench`, `substeps` and `balanced` (see `predict`) are structure, the rest data.
 
     `reset` marks the rows at which the motion returns to the measured one; `expand` says which free parameter each
     coordinate belongs to.
@@ -49,6 +49,7 @@ class Problem(eqx.Module):
     prior: Prior
     owner: tuple[int, ...] = eqx.field(static=True)
     substeps: int = eqx.field(static=True, default=1)
+    balanced: bool = eqx.field(static=True, default=False)
 
     @property
     def initial_names(self) -> tuple[str, ...]:
@@ -64,7 +65,7 @@ class Problem(eqx.Module):
             name: segment.initial[name].value + segment.initial[name].width * initial[k]
             for k, name in enumerate(self.initial_names)
         }
-        found = predict(self.bench, subject, segment, states, reset, self.substeps)
+        found = predict(self.bench, subject, segment, states, reset, self.substeps, self.balanced)
         return {name: found[name] for name in segment.channels}
 
     def predictions(self, point: Point) -> dict[str, Float[Array, "segment time"]]:
@@ -115,13 +116,10 @@ class Problem(eqx.Module):
         gradient = jnp.einsum("scta,sct,sct->sa", derivatives, weights, values)
         size, total = self.batch.pick.shape[-1], point.coordinates.shape[0]
         scatter = jax.nn.one_hot(self.batch.pick, total, dtype=values.dtype)
-        prior, slopes = jax.jvp(
-            self._prior_residuals, (point.coordinates,), (jnp.ones_like(point.coordinates),)
-        )
+        prior, slopes = jax.jvp(self._prior_residuals, (point.coordinates,), (jnp.ones_like(point.coordinates),))
         belief = jnp.eye(point.initial.shape[-1], dtype=values.dtype) / _INITIAL_REACH**2
         return cost, NormalEquations(
-            shared=jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter)
-            + jnp.diag(slopes**2),
+            shared=jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter) + jnp.diag(slopes**2),
             mixed=jnp.einsum("sln,slm->snm", scatter, hessian[:, :size, size:]),
             own=hessian[:, size:, size:] + belief,
             shared_gradient=jnp.einsum("sln,sl->n", scatter, gradient[:, :size]) + slopes * prior,

@@ -19,8 +19,8 @@ def roles(logs: Sequence[Log], command: str, outputs: Sequence[str] | None, pred
     for log in logs:
         if command not in log.channels:
             raise LogError(
-                f"{log.name}: no channel {command}, which drives this model (it has {', '.join(log.channels)}); name its"
-                f" column with --columns {command}=COLUMN"
+                f"{log.name}: no channel {command}, which drives this model (it has {', '.join(log.channels)}); name"
+                f" its column with --columns {command}=COLUMN"
             )
     seen = {name for log in logs for name in log.channels if log.masks[name].any()}
     if outputs is not None:

@@ -9,7 +9,8 @@ class Sensors(eqx.Module):
     """Errors of the sensors and of the command path, all neutral by default.
 
     `current_offset` [A] and `current_gain` [1]: measured = gain x true + offset; `velocity_offset` [rad/s];
-    `torque_offset` [N m]: added to the torque command; `delay` [s]: how much later than its row a command acts.
+    `torque_offset` [N m]: added to the torque command; `delay` [s]: how much later than its row a command acts; `lag`
+    [s]: time constant of a first-order lag behind it.
     """
 
     current_offset: Parameter = real("A", default=0.0)
@@ -17,3 +18,4 @@ class Sensors(eqx.Module):
     velocity_offset: Parameter = real("rad/s", default=0.0)
     torque_offset: Parameter = real("N m", default=0.0)
     delay: Parameter = nonnegative("s", default=0.0)
+    lag: Parameter = nonnegative("s", default=0.0)

@@ -98,7 +98,9 @@ def setup(
     if like is None:
         part = roles(logs, model.command, outputs, predicted_channels(model.bench))
         if replay:
-            part = dataclasses.replace(part, outputs=tuple(o for o in part.outputs if o not in ("position", "velocity")))
+            part = dataclasses.replace(
+                part, outputs=tuple(o for o in part.outputs if o not in ("position", "velocity"))
+            )
         noise = noises(logs, part.outputs)
     else:
         part, noise = like.roles, like.noise
@@ -124,6 +126,7 @@ def setup(
         prior=_prior(model.free, owner),
         owner=owner,
         substeps=substeps,
+        balanced=model.balanced,
     )
     return Setup(model, tuple(logs), tuple(cut), part, noise, names, problem)
 

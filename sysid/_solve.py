@@ -39,22 +39,25 @@ class Stage:
 
 
 @eqx.filter_jit
-def _begin(solver: Solver, points: Point) -> Any:
+def _begin(solver: Solver, points: Any) -> Any:
     return jax.vmap(solver.transformation.init)(points)
 
 
+def _tree(value: Any) -> Any:
+    """Optax's types know no Equinox module, though any pytree serves it."""
+    return value
+
+
 @eqx.filter_jit
-def _advance(
-    solver: Solver, problem: Problem, points: Point, states: Any
-) -> tuple[Point, Any, Float[Array, " start"]]:
+def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
     """One update of every start; the returned costs are those before it."""
 
     def one(point, state):
         if solver.normal_equations:
             value, normal = problem.linearize(point)
-            gradient, extra = Point(normal.shared_gradient, normal.own_gradient), {"normal": normal}
+            gradient, extra = _tree(Point(normal.shared_gradient, normal.own_gradient)), {"normal": normal}
         else:
-            value, gradient = jax.value_and_grad(problem.value)(point)
+            value, gradient = _tree(jax.value_and_grad(problem.value)(point))
             extra = {"grad": gradient}
         updates, state = solver.transformation.update(
             gradient, state, point, value=value, value_fn=problem.value, **extra

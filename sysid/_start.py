@@ -39,9 +39,7 @@ def _mechanical(logs: Sequence[Log], torques: Sequence[np.ndarray]) -> dict[str,
         ends = np.arange(length, piece.last - piece.first)
         begins = ends - length
         rows.append(
-            np.stack(
-                [speed[ends] - speed[begins], angle[ends] - angle[begins], sense[ends] - sense[begins]], axis=1
-            )
+            np.stack([speed[ends] - speed[begins], angle[ends] - angle[begins], sense[ends] - sense[begins]], axis=1)
         )
         right.append(impulse[ends] - impulse[begins])
     matrix, known = np.concatenate(rows), np.concatenate(right)

@@ -5,10 +5,10 @@ import jax.monitoring
 _spent = {"compile": 0.0}
 
 
-def _listen(event: str, duration: float, **details: object) -> None:
-    del details
+def _listen(event: str, duration_secs: float, **kwargs: str | int) -> None:
+    del kwargs
     if event.startswith("/jax/core/compile/"):
-        _spent["compile"] += duration
+        _spent["compile"] += duration_secs
 
 
 jax.monitoring.register_event_duration_secs_listener(_listen)

@@ -46,9 +46,9 @@ def uncertainty(
 ) -> Uncertainty:
     """Covariance of the coordinates.
 
-    **Arguments:** `residuals` (segment, channel, time) in sigmas, `halved` the same at half the step; `derivatives` (segment, channel, time, local +
-    initial); `usable` like `residuals`; `bends` (channel,); `pick` (segment, local); `prior` (total,) the information
-    of priors; `names` of the channels.
+    **Arguments:** `residuals` (segment, channel, time) in sigmas, `halved` the same at half the step; `derivatives`
+    (segment, channel, time, local + initial); `usable` like `residuals`; `bends` (channel,); `pick` (segment, local);
+    `prior` (total,) the information of priors; `names` of the channels.
     """
     segments, channels, _ = residuals.shape
     local = pick.shape[1]

@@ -47,7 +47,11 @@ def cautions(
     unseen = _listed(estimates, "not excited")
     if unseen:
         found.append(
-            Caution("not_excited", f"the logs do not depend on {', '.join(unseen)}: fix it or record motion that does", tuple(unseen))
+            Caution(
+                "not_excited",
+                f"the logs do not depend on {', '.join(unseen)}: fix it or record motion that does",
+                tuple(unseen),
+            )
         )
     open_directions = [d for d in directions if d.spread > OPEN]
     if open_directions:
@@ -74,22 +78,30 @@ def cautions(
     if large:
         words = ", ".join(f"{c} {np.sqrt(m):.3g}" for c, m in large.items())
         found.append(
-            Caution("misfit", f"residuals above the sensor noise, as a ratio: {words}; the model lacks something the log shows")
+            Caution(
+                "misfit",
+                f"residuals above the sensor noise, as a ratio: {words}; the model lacks something the log shows",
+            )
         )
     remembering = {c: r for c, r in correlation.items() if abs(r) > _CORRELATED}
     if remembering:
         words = ", ".join(f"{c} {r:.2f}" for c, r in remembering.items())
         found.append(
-            Caution("correlated_residuals", f"residuals are not white (lag-one correlation {words}); errors are widened for it")
+            Caution(
+                "correlated_residuals",
+                f"residuals are not white (lag-one correlation {words}); errors are widened for it",
+            )
         )
     coarse = [name for name, shift in shifts.items() if shift > 1]
     if coarse:
         found.append(
-            Caution("step", f"halving the step would move {', '.join(coarse)} by more than the standard error; use --substeps", tuple(coarse))
+            Caution(
+                "step",
+                f"halving the step would move {', '.join(coarse)} by more than the standard error; use --substeps",
+                tuple(coarse),
+            )
         )
     if disagreeing:
         words = ", ".join(f"{n} x{r:.2g}" for n, r in disagreeing.items())
-        found.append(
-            Caution("starts_disagree", f"starts that fit equally well end apart: {words}", tuple(disagreeing))
-        )
+        found.append(Caution("starts_disagree", f"starts that fit equally well end apart: {words}", tuple(disagreeing)))
     return found

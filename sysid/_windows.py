@@ -1,6 +1,7 @@
 """From logs to the batch of a fit: cut at gaps, pad to one length, say from where each piece starts."""
 
 import dataclasses
+import itertools
 from collections.abc import Sequence
 
 import jax.numpy as jnp
@@ -36,16 +37,14 @@ class Piece:
 
 
 def pieces(logs: Sequence[Log], longest: int = LONGEST) -> list[Piece]:
-    """The logs cut at their breaks, and long runs into near-equal parts; scraps of fewer than four rows are left out."""
+    """The logs cut at their breaks, long runs into near-equal parts; scraps below four rows are left out."""
     found = []
     for number, log in enumerate(logs):
         starts = [int(r) for r in np.flatnonzero(log.resets)]
         for first, last in zip(starts, [*starts[1:], len(log)], strict=True):
             parts = max(1, -(-(last - first) // longest))
             edges = np.linspace(first, last, parts + 1).astype(int)
-            found += [
-                Piece(number, int(a), int(b)) for a, b in zip(edges[:-1], edges[1:], strict=True) if b - a >= _SHORTEST
-            ]
+            found += [Piece(number, int(a), int(b)) for a, b in itertools.pairwise(edges) if b - a >= _SHORTEST]
     if not found:
         raise LogError("no log has a piece of four rows between gaps: nothing can be fitted")
     return found
@@ -120,7 +119,8 @@ def batch(
     """The arrays of these pieces.
 
     **Arguments:** `noise` of each compared channel [its unit]; `initial`: states beside angle and speed (`current`,
-    `temperature`, as the rise over `ambient`); `overrides` and `picks`: per log, params by path, and which coordinates are its own.
+    `temperature`, as the rise over `ambient`); `overrides` and `picks`: per log, params by path, and which coordinates
+    are its own.
     """
     longest = max(piece.last - piece.first for piece in cut)
     rows = -(-longest // _BUCKET) * _BUCKET
@@ -151,7 +151,9 @@ def batch(
 
     missing = [logs[p.log].name for p in cut if roles.command not in logs[p.log].channels]
     if missing:
-        raise LogError(f"{missing[0]}: no channel {roles.command}, which drives this model; name its column by --columns")
+        raise LogError(
+            f"{missing[0]}: no channel {roles.command}, which drives this model; name its column by --columns"
+        )
     motions = [motion(logs[piece.log]) for piece in cut]
     starts = [_initial(logs[p.log], p.first, noise, initial, ambient) for p in cut]
     enabled = stacked("torque_enabled")
@@ -171,7 +173,8 @@ def batch(
         reset_position=jnp.asarray(np.stack([padded(m[0], p) for m, p in zip(motions, cut, strict=True)])),
         reset_velocity=jnp.asarray(np.stack([padded(m[1], p) for m, p in zip(motions, cut, strict=True)])),
         overrides={
-            path: jnp.asarray(np.array([overrides[p.log][path] for p in cut])) for path in (overrides[0] if overrides else {})
+            path: jnp.asarray(np.array([overrides[p.log][path] for p in cut]))
+            for path in (overrides[0] if overrides else {})
         },
         log=jnp.asarray(np.array([p.log for p in cut], dtype=np.int32)),
         pick=jnp.asarray(np.array([picks[p.log] for p in cut], dtype=np.int32).reshape(len(cut), -1)),
