@@ -1,8 +1,10 @@
 """What a robot file says about its actuators, before any array is built. Plain numbers in SI units."""
 
 import dataclasses
+import math
 from collections.abc import Iterator
 
+from ._motor_numbers import check_motor
 from ._place import Place
 
 MOVABLE = ("revolute", "continuous", "prismatic")
@@ -92,7 +94,8 @@ class RobotDescription:
         return tuple(joint for joint in self.joints if joint.movable)
 
     def check(self) -> None:
-        """Refuse what cannot be built: a joint that is unknown, cannot turn or is driven twice, and unclear names.
+        """Refuse what cannot be built: a joint that is unknown, cannot move or is driven twice, unclear names, and
+        numbers that no motor, gear or loss has.
 
         **Raises:** `ValueError` naming the file and row of the actuator, where it came from a file.
         """
@@ -115,7 +118,31 @@ class RobotDescription:
                 yield f"{label}: two actuators have this name (default: the name of the joint)", actuator.place
             drivers[actuator.joint] = actuator.label
             names.add(actuator.label)
+            yield from ((f"{label}: {fault}", actuator.place) for fault in _number_faults(actuator))
             yield from _coupling_faults(joints, actuator, label)
+
+
+def _number_faults(actuator: ActuatorDescription) -> Iterator[str]:
+    motor = actuator.motor
+    constants = dataclasses.asdict(motor)
+    rotor_inertia = constants.pop("rotor_inertia")
+    try:
+        check_motor(constants, infinite=("peak_torque",))
+    except ValueError as error:
+        yield str(error)
+    if not math.isfinite(actuator.gear_ratio) or actuator.gear_ratio == 0:
+        yield f"gear_ratio must be finite and not zero, not {actuator.gear_ratio:g}"
+    losses = {
+        "output_damping": actuator.output_damping,
+        "output_friction": actuator.output_friction,
+        "rotor_inertia": rotor_inertia or 0.0,
+    }
+    for name, value in losses.items():
+        if not (value >= 0 and math.isfinite(value)):
+            yield f"{name} must be finite and not negative, not {value:g}"
+    for coupling in actuator.couplings:
+        if not math.isfinite(coupling.ratio):
+            yield f"the ratio of the coupling to {coupling.joint!r} must be finite, not {coupling.ratio:g}"
 
 
 def _coupling_faults(

@@ -17,10 +17,16 @@ def dumps(group: ActuatorGroup, params: GroupParams, robot: str | None = None) -
     are written as a plain chain, which is enough to load the group again. What RaiSim has no word for (monitor mode,
     the rotors' own inertias) stands in attributes of a namespace, which other readers pass over.
 
-    **Raises:** `ValueError` where a batch of params is given: write one robot at a time.
+    **Raises:** `ValueError` for a batch of params (write one robot at a time), and for a gear ratio that is not
+    positive, which a robot file cannot hold (turn the joint's axis instead).
     """
     if np.ndim(params.output_damping) != 1:
         raise ValueError("dumps writes one robot; take one element of the batch of params first")
+    for name, ratio in zip(group.names, np.asarray(group.gear_ratio(params)), strict=True):
+        if not ratio > 0:
+            raise ValueError(
+                f"actuator {name!r}: a robot file needs a positive gear_ratio, not {ratio:g}; turn the axis"
+            )
     root = _chain(group, params) if robot is None else _kept(robot)
     for element in [child for child in root if child.tag == "actuator"]:
         root.remove(element)

@@ -1,5 +1,6 @@
 """Groups of actuators: RaiSim's page, couplings, power, batches, gradients."""
 
+import dataclasses
 import json
 import math
 
@@ -13,9 +14,10 @@ import pytest
 import jaxmotor as jm
 from jaxmotor import urdf
 from jaxmotor._actuator_bank import sort_by_kind
+from jaxmotor._description import ActuatorDescription, Coupling, JointDescription, MotorDescription
 from jaxmotor._enforcement import Monitored
 from jaxmotor._group import ActuatorGroup, GroupParams
-from jaxmotor._group_build import torque_actuator
+from jaxmotor._group_build import group_of, torque_actuator
 from jaxmotor._region import OperatingRegion
 from jaxmotor._result import Result
 from jaxmotor._saturation import Saturation
@@ -533,3 +535,40 @@ def test_recorded_files_survive_a_round_trip(shared):
             group.init(params), params, jnp.zeros(len(group.names)), *[jnp.zeros(len(group.joint_names))] * 2, 1e-3
         )[1]
         assert empty_or_not.result == Result.OK
+
+
+def described(**changes):
+    motor = MotorDescription(0.4, 0.1, 0.1, 24.0, 3.0, changes.pop("rotor_inertia", None))
+    motor = dataclasses.replace(motor, **{k: changes.pop(k) for k in ("resistance", "peak_torque") if k in changes})
+    return dataclasses.replace(ActuatorDescription("knee", 9.0, motor, couplings=(Coupling("hip", 1.0),)), **changes)
+
+
+JOINTS = (JointDescription("hip", "revolute"), JointDescription("knee", "revolute"))
+
+
+def test_a_group_from_python():
+    group, params = group_of(JOINTS, [described(rotor_inertia=2e-4, gear_ratio=-9.0)])
+    close(group.transmission(params), [[1, -9]])
+    close(group.reflected_inertia(params), 2e-4 * np.outer([1, -9], [1, -9]))
+    lower, upper = group.torque_bounds(params, jnp.array([0.0, 20.0]))
+    close([lower[0], upper[0]], [-27, 13.5], 10)
+    with pytest.raises(ValueError, match="needs a positive gear_ratio, not -9"):
+        urdf.dumps(group, params)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"resistance": -1.0}, "resistance must be positive"),
+        ({"peak_torque": math.nan}, "peak torque must be positive"),
+        ({"gear_ratio": 0.0}, "gear_ratio must be finite and not zero"),
+        ({"output_friction": -0.1}, "output_friction must be finite and not negative"),
+        ({"rotor_inertia": math.inf}, "rotor_inertia must be finite and not negative"),
+        ({"couplings": (Coupling("hip", math.nan),)}, "coupling to 'hip' must be finite"),
+        ({"couplings": (Coupling("knee", 1.0),)}, "coupled to the joint 'knee' that it drives"),
+        ({"joint": "toe"}, "unknown joint 'toe'; the robot has: hip, knee"),
+    ],
+)
+def test_a_group_from_python_refuses_bad_numbers(changes, reason):
+    with pytest.raises(ValueError, match=f"^actuator '.*'.*{reason}"):
+        group_of(JOINTS, [described(**changes)])
