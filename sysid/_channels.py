@@ -25,6 +25,8 @@ _IMPLAUSIBLE = {
 
 
 _WHOLE = 20.0
+# A number whose square is still finite; beyond it stands no measurement.
+_ENDLESS = 1e100
 
 
 class Channels:
@@ -71,8 +73,9 @@ class Channels:
         """Converts one column to its channel; cells without a number are masked."""
         channel = choice.channel
         raw = choice.column.values[self.stamps.rows]
-        mask = np.isfinite(raw)
-        endless = np.isinf(raw)
+        mask = np.abs(raw) < _ENDLESS
+        endless = np.abs(raw) >= _ENDLESS
+        raw = np.where(mask, raw, np.nan)
         if endless.any():
             message = f"{channel} is infinite in {int(endless.sum())} rows"
             self.tell_rows("not_finite", message, endless, "taken as missing")

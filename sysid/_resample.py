@@ -7,6 +7,7 @@ from sysid._errors import LogError
 from sysid._log import INPUT_CHANNELS, Log
 
 _REACH = 1.5
+_MOST_ROWS = 100_000_000
 
 
 def resampled(log: Log, dt: float) -> Log:
@@ -25,6 +26,8 @@ def resampled(log: Log, dt: float) -> Log:
     if not 0.0 < dt < log.duration:
         raise LogError(f"{log.name}: cannot resample {log.duration:.6g} s at a step of {dt:.6g} s")
     count = int(np.floor(log.duration / dt * (1.0 + 1e-12))) + 1
+    if count > _MOST_ROWS:
+        raise LogError(f"{log.name}: {count:.3g} rows at a step of {dt:.6g} s: select the rows of one run first")
     grid = np.arange(count, dtype=np.float64) * dt
     before = np.clip(np.searchsorted(log.time, grid * (1.0 + 1e-12) + 1e-12, side="right") - 1, 0, len(log) - 1)
     breaks = np.unique(np.searchsorted(grid, log.time[log.breaks] - 1e-12 * log.duration))

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _FEWEST = 20
+_DELAYS = (0, 2, 5)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -16,7 +17,8 @@ class CurrentSign:
 
     - `power`: mean of voltage times current [W].
     - `alignment`: the same, over the product of their root mean squares; within -1 and 1.
-    - `jumps`: correlation of the jumps of voltage and current at the same row; None when the voltage hardly jumps.
+    - `jumps`: correlation of the jumps of the voltage with those of the current right after them; None when the voltage
+      hardly jumps.
     """
 
     power: float
@@ -25,13 +27,13 @@ class CurrentSign:
 
     @property
     def suspicious(self) -> bool:
-        """Whether the motor would feed its supply most of the time."""
-        return self.alignment < -0.2
+        """Whether the motor would feed its supply most of the time, or the current jumps against the voltage."""
+        return self.alignment < -0.2 or (self.jumps is not None and self.jumps < -0.8)
 
     @property
     def certain(self) -> bool:
-        """Whether the current also jumps against the voltage, which no load can make it do."""
-        return self.suspicious and self.jumps is not None and self.jumps < -0.3
+        """Whether the two agree: no load can make the current jump against the voltage."""
+        return self.suspicious and self.alignment < 0.0 and self.jumps is not None and self.jumps < -0.5
 
 
 def current_sign(voltage: NDArray[np.float64], current: NDArray[np.float64]) -> CurrentSign | None:
@@ -45,10 +47,13 @@ def current_sign(voltage: NDArray[np.float64], current: NDArray[np.float64]) -> 
     if agreement is None:
         return None
     strides = np.diff(voltage)
-    big = np.abs(strides) > 0.2 * np.abs(voltage).max()
+    big = np.flatnonzero(np.abs(strides) > 0.2 * np.abs(voltage).max())
     jumps = None
-    if big.sum() >= 2:
-        follow = np.diff(current)[big]
+    if len(big) >= 2:
+        # An inductance delays the current by some rows: of a few delays, the one with the largest response counts.
+        later = [np.minimum(big + 1 + delay, len(current) - 1) for delay in _DELAYS]
+        answers = [current[rows] - current[big] for rows in later]
+        follow = max(answers, key=lambda answer: abs(float(np.sum(strides[big] * answer))))
         norm = float(np.sqrt(np.sum(strides[big] ** 2) * np.sum(follow**2)))
         jumps = float(np.sum(strides[big] * follow)) / norm if norm > 0.0 else None
     return CurrentSign(float(np.mean(voltage * current)), agreement, jumps)

@@ -70,6 +70,18 @@ def test_reversed_current_is_turned(tmp_path: pathlib.Path) -> None:
     assert "current_sign" not in codes(flipped)
 
 
+def test_reversed_current_of_an_inductive_or_idle_motor_is_turned(tmp_path: pathlib.Path) -> None:
+    truth = motor(levels())
+    # A low-pass over four rows stands for the inductance.
+    slow = np.convolve(truth["current"], np.exp(-np.arange(40) / 4.0))[: len(truth["current"])] / 4.5
+    assert np.all(
+        read_log(write(tmp_path, truth | {"current": -slow})).channels["current"][52:60] * truth["voltage"][52:60] >= 0
+    )
+    idle = motor(np.where(np.arange(1200) % 600 == 50, 9.0, 0.0) + np.repeat([0.0, 6.0], 600))
+    log = read_log(write(tmp_path, idle | {"current": -idle["current"]}))
+    np.testing.assert_allclose(log.channels["current"], idle["current"], atol=1e-5)
+
+
 def test_a_driven_generator_is_reported_and_not_turned(tmp_path: pathlib.Path) -> None:
     rng = np.random.default_rng(2)
     velocity = 150.0 + 40.0 * np.sin(np.arange(600) * 0.01)

@@ -162,3 +162,9 @@ def test_any_torque_survives_saving(tmp_path: pathlib.Path, values: list[float],
     mask = log.masks["torque"]
     np.testing.assert_array_equal(back.masks["torque"], mask)
     np.testing.assert_array_equal(back.channels["torque"][mask], torque[mask])
+
+
+def test_resample_refuses_a_grid_beyond_memory() -> None:
+    log = Log("long", np.array([0.0, 1e-3, 1e9]), {"velocity": np.zeros(3)})
+    with pytest.raises(LogError, match="select the rows of one run"):
+        log.resample(1e-3)
