@@ -3,10 +3,12 @@
 import importlib.util
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
 
+from sysid._model_file import read_model
 from sysid._read import read_log
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples"
@@ -67,3 +69,33 @@ def test_the_truth_names_every_log_and_says_that_nothing_was_measured():
     truth = json.loads((FOLDER / "truth.json").read_text())
     assert set(truth["logs"]) == {path.name for path in FOLDER.glob("*.csv")}
     assert "simulated" in truth["kind"]
+
+
+def test_the_code_of_the_readme_runs(monkeypatch):
+    """Block after block in one namespace, as a reader would type them; the shell's blocks are the newcomer's test."""
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+    assert len(blocks) >= 3
+    monkeypatch.chdir(FOLDER.parent)
+    names = {}
+    for block in blocks:
+        exec(compile(block, "README.md", "exec"), names)
+    assert names["fit"].status in ("ok", "warning")
+    assert names["run"].qvel[-1] > 100
+    assert names["out"].joint_torque > 0
+
+
+def test_the_readme_has_two_commands_of_one_line_each():
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    found = re.search(r"^## Quickstart\s*$(.*?)(?=^## |\Z)", text, re.S | re.M)
+    assert found is not None
+    blocks = re.findall(r"^```bash\n(.*?)^```", found[1], re.S | re.M)
+    assert [len(block.splitlines()) for block in blocks] == [1, 1]
+
+
+def test_the_model_file_of_the_readme_is_one(tmp_path):
+    text = (FOLDER.parent / "README.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```toml\n(.*?)^```", text, re.S | re.M)
+    (tmp_path / "motor.toml").write_text(block)
+    model = read_model(tmp_path / "motor.toml")
+    assert {"resistance", "motor_constant", "inertia", "coulomb_friction", "viscous_damping"} == set(model.free.names)
