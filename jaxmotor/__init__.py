@@ -55,6 +55,12 @@ from ._dahl import (
     Dahl as Dahl,
     DahlParams as DahlParams,
 )
+from ._datasheet import (
+    from_datasheet as from_datasheet,
+)
+from ._datasheet_numbers import (
+    DatasheetWarning as DatasheetWarning,
+)
 from ._decay import (
     AbstractDecay as AbstractDecay,
     GaussianDecay as GaussianDecay,
@@ -147,6 +153,10 @@ from ._motor import (
     MotorOutput as MotorOutput,
     MotorParams as MotorParams,
     MotorState as MotorState,
+)
+from ._motor_figures import (
+    MotorFigures as MotorFigures,
+    motor_figures as motor_figures,
 )
 from ._parameter import check_params as check_params
 from ._passivity import (
