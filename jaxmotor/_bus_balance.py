@@ -69,22 +69,32 @@ def _crossing(level: Float[Array, "..."], slope: Float[Array, "..."]) -> Float[A
 
 def balanced_bus_voltage(open_circuit_voltage: Scalar, internal_resistance: Scalar, loads: BusLoad) -> Scalar:
     """The bus voltage V >= 0 [V] at which the source and all its loads balance."""
-    piece = jax.lax.stop_gradient(_piece(open_circuit_voltage, internal_resistance, loads))
-    return jnp.maximum(_root(open_circuit_voltage, internal_resistance, loads, piece)[0], jnp.zeros_like(piece))
+    piece = _piece(*jax.lax.stop_gradient((open_circuit_voltage, internal_resistance, loads)))
+    root, _ = _root(open_circuit_voltage, internal_resistance, loads, piece)
+    return jnp.maximum(root, jnp.zeros_like(root))
 
 
 def _piece(open_circuit_voltage: Scalar, internal_resistance: Scalar, loads: BusLoad) -> Scalar:
-    """A bus voltage on the piece that holds the highest root."""
-    edges = jnp.sort(loads.kinks().ravel())
-    zero = jnp.zeros_like(edges[:1])
-    below = jnp.concatenate([zero, edges])
-    above = jnp.concatenate([edges, 2 * edges[-1:] + 2 * open_circuit_voltage])
-    inside = (below + above) / 2
-    root, real = jax.vmap(lambda v: _root(open_circuit_voltage, internal_resistance, loads, v))(inside)
-    slack = 64 * jnp.finfo(root.dtype).eps * (root + open_circuit_voltage)
-    top = jnp.concatenate([jnp.zeros_like(edges, dtype=bool), jnp.ones_like(zero, dtype=bool)])
-    own = real & (root >= below - slack) & ((root <= above + slack) | top)
-    return inside[jnp.argmax(jnp.where(own, root, -jnp.ones_like(root)))]
+    """A bus voltage on the piece that holds the highest root, found by walking down from above all roots.
+
+    No winding takes less than -o² / 4 g, which bounds the voltage that braking motors can lift the bus to.
+    """
+    kinks = loads.kinks().ravel()
+    fed_back = jnp.sum(loads.offset**2 / loads.conductance) / 4
+    top = (open_circuit_voltage + jnp.sqrt(open_circuit_voltage**2 + 4 * internal_resistance * fed_back)) / 2
+    slack = 64 * jnp.finfo(top.dtype).eps * top
+
+    def below(upper):
+        return jnp.max(jnp.where(kinks < upper, kinks, jnp.zeros_like(kinks)), initial=0.0)
+
+    def searching(carry):
+        lower, upper = carry
+        root, real = _root(open_circuit_voltage, internal_resistance, loads, (lower + upper) / 2)
+        own = real & (root >= lower - slack) & (root <= upper + slack)
+        return ~own & (lower > 0)
+
+    lower, upper = jax.lax.while_loop(searching, lambda carry: (below(carry[0]), carry[0]), (below(top), top))
+    return (lower + upper) / 2
 
 
 def _root(open_circuit_voltage: Scalar, internal_resistance: Scalar, loads: BusLoad, piece: Scalar):
