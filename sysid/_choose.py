@@ -18,6 +18,15 @@ _FRICTION_NUMBERS = ("coulomb_friction", "viscous_damping")
 _XL330_GAIN = 4096 / (2 * math.pi) / (256 * 885)
 """Duty per radian and unit of the firmware's P gain: encoder counts per radian over gain scale and full PWM."""
 _XL330_CURRENT = 1.75
+_LEVELS = 20
+"""Distinct currents up to which a current may be a set-point."""
+
+_WARMED = 5.0
+"""A temperature that moved by less than this [K] tells nothing of the thermal node."""
+
+_ROOM_KNOWN = 5.0
+"""How far the room may be from the lowest winding temperature seen [K]."""
+
 _LATEST = 0.5
 """Longest delay and lag of a command path that a search considers [s]."""
 
@@ -92,12 +101,62 @@ def _electrical(logs: Sequence[Log], channels: set[str]) -> tuple[dict[str, str]
 def _voltage(logs: Sequence[Log], channels: set[str], command: str) -> Draft:
     stages, free, winding = _electrical(logs, channels)
     drive = "terminal voltage" if command == "voltage" else "commanded voltage"
+    heated, warming, values, warmth = _thermal(logs, channels)
+    if not {"position", "velocity"} & channels and "current" in channels and _imposed(logs):
+        # With a unit torque constant a torque command of an ideal driver is its current.
+        unit = {"torque_constant": 1.0, "back_emf_constant": 1.0}
+        return Draft(
+            {"controller": "TorqueDrive", "load": "RigidLoad", "integrator": "Prescribed"} | stages | heated,
+            _moving("resistance") | warming,
+            "current",
+            f"imposed current through a {winding} whose shaft is held (no channel shows motion){warmth}",
+            values | unit,
+        )
+    if not {"position", "velocity"} & channels:
+        # Nothing moved that was measured, so the shaft is taken as held: current then tells resistance alone.
+        return Draft(
+            {"controller": "VoltageDrive", "load": "RigidLoad", "integrator": "Prescribed"} | stages | heated,
+            _moving("resistance") | warming,
+            command,
+            f"{drive} drives a {winding} whose shaft is held (no channel shows motion){warmth}",
+            values,
+        )
     return Draft(
-        {"controller": "VoltageDrive", "load": "RigidLoad"} | stages | _FRICTION,
-        _moving(*free, "inertia", *_FRICTION_NUMBERS),
+        {"controller": "VoltageDrive", "load": "RigidLoad"} | stages | _FRICTION | heated,
+        _moving(*free, "inertia", *_FRICTION_NUMBERS) | warming,
         command,
-        f"{drive} drives a {winding}; rigid load with Coulomb and viscous friction",
+        f"{drive} drives a {winding}; rigid load with Coulomb and viscous friction{warmth}",
+        values,
     )
+
+
+def _imposed(logs: Sequence[Log]) -> bool:
+    """Whether the current is a set-point: a few exact levels, while the voltage takes many values."""
+    return all(
+        len(np.unique(log.channels["current"])) <= _LEVELS
+        and len(np.unique(log.channels["voltage"])) > 10 * len(np.unique(log.channels["current"]))
+        for log in logs
+    )
+
+
+def _thermal(
+    logs: Sequence[Log], channels: set[str]
+) -> tuple[dict[str, str], dict[str, dict[str, Any]], dict[str, float], str]:
+    """Thermal stage, its free parameters, its numbers and words for it, where the winding's temperature moved."""
+    if "temperature" not in channels:
+        return {}, {}, {}, ""
+    seen = [log.channels["temperature"][log.masks["temperature"]] for log in logs]
+    if max(float(np.ptp(t)) for t in seen) < _WARMED:
+        return {}, {}, {}, ""
+    room = float(min(np.min(t) for t in seen))
+    values = {"ambient_temperature": room, "temperature_coefficient": 0.0039}
+    values |= {"thermal_resistance": 5.0, "thermal_capacitance": 20.0}
+    moving = _moving("temperature_coefficient", "thermal_resistance", "thermal_capacitance")
+    moving |= {
+        "temperature_coefficient": {"lower": 0.0, "upper": 0.02},
+        "ambient_temperature": {"prior": (room, _ROOM_KNOWN)},
+    }
+    return {"thermal": "LumpedThermal"}, moving, values, "; one thermal node"
 
 
 def _duty(logs: Sequence[Log], channels: set[str]) -> Draft:

@@ -2,17 +2,13 @@
 
 import numpy as np
 
+from ._resolution import is_coarse, resolution
+
 _THIRD = np.sqrt(20.0)
 """Standard deviation of the third difference of white noise of unit standard deviation: 1 + 9 + 9 + 1 = 20."""
 
-
-def quantum(values: np.ndarray) -> float:
-    """The smallest step between distinct values, which for a coarse sensor is its resolution; 0 for no two values."""
-    distinct = np.unique(values)
-    if len(distinct) < 2:
-        return 0.0
-    gaps = np.diff(distinct)
-    return float(np.min(gaps[gaps > 1e-12 * np.ptp(distinct)]))
+_FEW = 12
+"""Levels up to which a channel may be a set-point rather than a coarse sensor."""
 
 
 def sensor_noise(values: np.ndarray, usable: np.ndarray) -> float:
@@ -26,4 +22,5 @@ def sensor_noise(values: np.ndarray, usable: np.ndarray) -> float:
     third = np.diff(seen, 3)
     spread = float(1.4826 * np.median(np.abs(third)) / _THIRD) if len(third) else 0.0
     span = float(np.ptp(seen)) if len(seen) else 0.0
-    return max(spread, quantum(seen) / np.sqrt(12.0) if len(seen) else 0.0, 1e-6 * span, 1e-12)
+    sensor = len(np.unique(seen)) > _FEW or is_coarse(seen)
+    return max(spread, resolution(seen) / np.sqrt(12.0) if sensor else 0.0, 1e-6 * span, 1e-12)

@@ -6,7 +6,7 @@ from ._errors import LogError
 from ._log import Log
 from ._windows import Roles
 
-_COMPARED = ("current", "position", "supply_current", "temperature", "velocity")
+_COMPARED = ("current", "position", "supply_current", "temperature", "velocity", "voltage")
 """In the order in which JAX keeps a dictionary, so that channel k means the same inside and outside a program."""
 
 

@@ -43,6 +43,8 @@ def predicted_channels(bench: jm.Bench) -> list[str]:
         found.append("temperature")
     if not isinstance(bench.actuator.supply, jm.IdealSupply):
         found.append("supply_current")
+    if isinstance(bench.actuator.controller, jm.TorqueDrive) and isinstance(bench.integrator, jm.Prescribed):
+        found.append("voltage")
     return found
 
 
