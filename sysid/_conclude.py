@@ -57,8 +57,11 @@ def _sizes(made: Setup, point: Point) -> np.ndarray:
     return np.array(sizes)
 
 
-def _estimates(made: Setup, point: Point, known: Uncertainty, inner: np.ndarray, lively: np.ndarray) -> list[Estimate]:
-    """Every coordinate's estimate; `inner` are those that the covariance covers, `lively` those the data see."""
+def _estimates(
+    made: Setup, point: Point, known: Uncertainty, inner: np.ndarray, lively: np.ndarray, bound: np.ndarray
+) -> list[Estimate]:
+    """Every coordinate's estimate; `inner` are those that the covariance covers, `lively` those the data see, `bound`
+    those that ended at a bound."""
     found, place = [], {int(k): n for n, k in enumerate(inner)}
     for k, (name, owner) in enumerate(zip(made.names, made.problem.owner, strict=True)):
         variance = float(known.covariance[place[k], place[k]]) if k in place else 0.0
@@ -69,7 +72,7 @@ def _estimates(made: Setup, point: Point, known: Uncertainty, inner: np.ndarray,
                 float(point.coordinates[k]),
                 variance,
                 float(lively[k]),
-                k not in place and bool(lively[k]),
+                bool(bound[k]),
             )
         )
     return found
@@ -118,7 +121,7 @@ def conclude(
     lively = power > 0
     inner = np.flatnonzero(lively & ~bound)
     known = _covered(residual, halved, derivative, problem, pick, inner, total, channels)
-    found = _estimates(made, point, known, inner, lively)
+    found = _estimates(made, point, known, inner, lively, bound)
     names = [made.names[k] for k in inner]
     ways = directions(known.information, known.covariance, sizes[inner])
     errors = np.sqrt(np.maximum(np.diagonal(known.covariance), 1e-300))
