@@ -157,7 +157,11 @@ def _free(settings: Mapping[str, _Settings], units: Mapping[str, str], optional:
         elif not named and set(parts) <= set(units):
             free[tie] = {}
             covered |= set(parts)
-    return free | {name: {} for name in units if name not in covered | optional | set(TIES)}
+    free |= {name: {} for name in units if name not in covered | optional | set(TIES)}
+    # In the order of the stages, a tie in the place of its first part.
+    order = {name: place for place, name in enumerate(units)}
+    order |= {tie: order[parts[0]] for tie, parts in TIES.items() if parts[0] in order}
+    return dict(sorted(free.items(), key=lambda item: order[item[0]]))
 
 
 def _units(stages: Mapping[str, str], where: str) -> dict[str, str]:

@@ -82,8 +82,14 @@ class _Page(html.parser.HTMLParser):
         self.text += data
 
 
-def test_the_page_is_whole_and_needs_nothing_beside_it():
-    text = report_html(made_up())
+@pytest.fixture(scope="module")
+def report():
+    """The report of `made_up()`; its pictures take seconds."""
+    return report_html(made_up())
+
+
+def test_the_page_is_whole_and_needs_nothing_beside_it(report):
+    text = report
     page = _Page(text)
     assert page.open == []
     assert page.links
@@ -95,8 +101,8 @@ def test_the_page_is_whole_and_needs_nothing_beside_it():
     assert "run <1>" in page.text
 
 
-def test_the_verdict_comes_first_and_weak_parameters_get_an_experiment():
-    page = _Page(report_html(made_up()))
+def test_the_verdict_comes_first_and_weak_parameters_get_an_experiment(report):
+    page = _Page(report)
     text = page.text
     order = [
         "Use with care",
@@ -113,16 +119,16 @@ def test_the_verdict_comes_first_and_weak_parameters_get_an_experiment():
     assert experiment("resistance") not in text
     assert "not known" in text
     assert "2 of 3" in text
-    good = made_up(estimates=made_up().estimates[:1], cautions=())
+    good = made_up(estimates=made_up().estimates[:1], cautions=(), comparisons=made_up().comparisons[:1])
     assert "determine every free parameter" in _Page(report_html(good)).text
 
 
-def test_truth_and_findings_are_shown_where_they_are_known():
+def test_truth_and_findings_are_shown_where_they_are_known(report):
     finding = Finding("gap", "a gap of 0.2 s: windows end there", severity="warning")
     text = _Page(report_html(made_up(), [Findings("run <1>", (finding,))], {"resistance": 1.6})).text
     assert "truth" in text
     assert "a gap of 0.2 s" in text
-    assert "truth" not in _Page(report_html(made_up())).text
+    assert "truth" not in _Page(report).text
 
 
 def test_a_picture_per_channel():
@@ -139,12 +145,12 @@ def test_nothing_to_draw_is_no_fault():
     assert "not finite" in report_html(made_up(comparisons=(failed,)))
 
 
-def test_it_looks_like_a_page_in_a_browser(tmp_path):
+def test_it_looks_like_a_page_in_a_browser(report, tmp_path):
     browser = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
     if browser is None:
         pytest.skip("no Chromium to open the report with")
     page = tmp_path / "report.html"
-    page.write_text(report_html(made_up()), encoding="utf-8")
+    page.write_text(report, encoding="utf-8")
     command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,1600"]
     done = subprocess.run(
         [*command, f"--screenshot={tmp_path / 'page.png'}", f"--user-data-dir={tmp_path}", page.as_uri()],
