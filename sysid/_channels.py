@@ -73,12 +73,12 @@ class Channels:
         """Converts one column to its channel; cells without a number are masked."""
         channel = choice.channel
         raw = choice.column.values[self.stamps.rows]
-        mask = np.abs(raw) < _ENDLESS
-        endless = np.abs(raw) >= _ENDLESS
-        raw = np.where(mask, raw, np.nan)
+        size = np.abs(raw)
+        mask, endless = size < _ENDLESS, size >= _ENDLESS
         if endless.any():
             message = f"{channel} is infinite in {int(endless.sum())} rows"
             self.tell_rows("not_finite", message, endless, "taken as missing")
+            raw = np.where(mask, raw, np.nan)
         if channel == "position":
             raw = self._continuous(choice, raw, mask)
         values = to_si(raw, choice.unit, channel, self.options.counts_per_turn)
@@ -128,8 +128,8 @@ class Channels:
 
     def _tell_implausible(self, choice: Choice) -> None:
         channel = choice.channel
-        values = self.values[channel][self.masks[channel]]
-        largest = float(np.abs(values).max()) if len(values) else 0.0
+        values = self.values[channel]  # placeholders are measured values too
+        largest = float(max(values.max(), -values.min()))
         message = ""
         if largest > _IMPLAUSIBLE.get(channel, np.inf):
             message = f"{channel} reaches {largest:.5g} {CHANNEL_UNITS[channel]}; is '{choice.label}' in another unit?"

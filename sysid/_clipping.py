@@ -26,6 +26,9 @@ def clipped_rows(values: NDArray[np.float64]) -> NDArray[np.int8]:
         return marks
     quantum = resolution(values)
     low, high = float(values.min()), float(values.max())
+    needed = max(_FEWEST, _SHARE * len(values))
+    if max(np.count_nonzero(values == low), np.count_nonzero(values == high)) < 0.5 * needed:
+        return marks
     inner = (values > low) & (values < high)
     pairs = inner[1:] & inner[:-1]
     repeats = np.abs(np.diff(values)) < 0.5 * quantum

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from sysid._resolution import resolution
 
 _FEWEST_RUNS = 8
+_ENOUGH = 200_000
 
 
 def held_rows(values: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -22,6 +23,8 @@ def held_rows(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     **Returns:** shape `(rows,)`, all False when the channel is not held.
     """
     fresh = np.zeros(len(values), dtype=np.bool_)
+    if len(values) > _ENOUGH and _shows_none(values[:_ENOUGH]):
+        return fresh
     starts = np.flatnonzero(np.concatenate(([True], values[1:] != values[:-1]))) if len(values) else np.zeros(0, int)
     if len(starts) < _FEWEST_RUNS:
         return fresh
@@ -35,6 +38,12 @@ def held_rows(values: NDArray[np.float64]) -> NDArray[np.bool_]:
     for start, length in zip(starts[long], lengths[long], strict=True):
         fresh[np.round(np.arange(start, start + length - 0.5 * period, period)).astype(int)] = True
     return ~fresh
+
+
+def _shows_none(part: NDArray[np.float64]) -> bool:
+    """Whether a part of a long log has changes enough to tell, and tells that nothing is held."""
+    starts = np.flatnonzero(np.concatenate(([True], part[1:] != part[:-1])))
+    return len(starts) > 0.01 * len(part) and frame_length(part, starts) is None
 
 
 def _in_step(starts: NDArray[np.intp], lengths: NDArray[np.intp]) -> bool:

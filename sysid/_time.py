@@ -70,6 +70,8 @@ def _stray(time: NDArray[np.float64]) -> NDArray[np.intp]:
     if len(time) < 4:
         return np.zeros(0, dtype=np.intp)
     steps = np.diff(time)
+    if float(steps.min()) >= 0.0:
+        return np.zeros(0, dtype=np.intp)
     reach = _SWAP_REACH * float(np.median(np.abs(steps)))
     falls = np.flatnonzero(steps < -reach) + 1
     low = falls[(falls + 1 < len(time)) & (time[np.minimum(falls + 1, len(time) - 1)] > time[falls - 1])]

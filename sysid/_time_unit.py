@@ -10,6 +10,7 @@ from sysid._units import target_unit, to_si
 _SLOW_STEP = 0.5
 _VERY_SLOW_STEP = 60.0
 _FAST_STEP = 1e-6
+_ENOUGH = 100_000
 
 
 def seconds(
@@ -31,7 +32,8 @@ def seconds(
     if len(present) == 0:
         raise LogError(f"{source}: the time column is empty")
     findings: list[Finding] = []
-    steps = np.abs(np.diff(present))
+    # Of a long log the first rows are enough to tell the unit.
+    steps = np.abs(np.diff(present[:_ENOUGH]))
     steps = steps[steps > 0.0]
     step = float(np.median(steps)) if len(steps) else 0.0
     stated = option or unit
