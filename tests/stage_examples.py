@@ -4,108 +4,25 @@ A class without an entry fails the contract test, so whoever adds a stage adds a
 that exists, away from the kinks of its law.
 """
 
-import dataclasses
-import importlib
-import inspect
-import pkgutil
-import sys
-from collections.abc import Callable, Iterator
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-from jax.flatten_util import ravel_pytree
 
 import jaxmotor as jm
+from jaxmotor._battery import Battery, BatteryParams
+from jaxmotor._bristle_motion import BristleState
+from jaxmotor._delay import DelayState
+from jaxmotor._gear import LoadSide, MotorSide
+from jaxmotor._integral import IntegralState
+from jaxmotor._lumped_thermal import LumpedThermalState
+from jaxmotor._mjcf_voltage import HeatClipped, HeatClippedParams, IdleIntegralDrive, IdleIntegralDriveParams
 from jaxmotor._request import DutyRequest, TorqueRequest, VoltageRequest
+from jaxmotor._slew import SlewLimiterState
 from jaxmotor._supply import Asked, Draw, Terminals
 from jaxmotor._winding import Response, WindingState
 
-SLOTS = (
-    jm.AbstractStage,
-    jm.AbstractDrag,
-    jm.AbstractDryFriction,
-    jm.AbstractGear,
-    jm.AbstractCurrentLimit,
-    jm.AbstractCurrentRate,
-    jm.AbstractLoad,
-    jm.AbstractIntegrator,
-)
-
-
-def _step(module, state, params, ctrl, qpos, qvel, dt):
-    return module.step(state, params, ctrl, qpos, qvel, dt)
-
-
-@dataclasses.dataclass
-class Example:
-    """`module` and its `params`; `ctrl` and an excited `state` (the initial one where it is left out) at `qpos`, `qvel`
-    over `dt`; `call` runs a slot that is no stage with the signature of one; `steady` keeps
-    `ctrl` at rest, where it holds more than a command."""
-
-    module: Any
-    params: Any
-    ctrl: Any = None
-    state: Any = None
-    qpos: float = 0.7
-    qvel: float = 3.0
-    dt: float = 2e-3
-    call: Callable[..., Any] = _step
-    initial: Callable[[Any, Any], Any] | None = None
-    steady: bool = False
-
-    def at_rest(self) -> Any:
-        """The state that the stage starts with."""
-        if self.initial is not None:
-            return self.initial(self.module, self.params)
-        return self.module.init(self.params) if hasattr(self.module, "init") else None
-
-    def excited(self) -> Any:
-        return self.at_rest() if self.state is None else self.state
-
-    def arguments(self, dtype: Any = jnp.float64) -> tuple[Any, ...]:
-        """State, params, ctrl, qpos, qvel, dt at the excited point, of one float type."""
-        return cast((self.excited(), self.params, self.ctrl, self.qpos, self.qvel, self.dt), dtype)
-
-    def resting(self, dtype: Any = jnp.float64) -> tuple[Any, ...]:
-        """The same at rest: initial state, no command, no motion."""
-        still = cast(self.ctrl, dtype) if self.steady else jax.tree.map(jnp.zeros_like, cast(self.ctrl, dtype))
-        return cast((self.at_rest(), self.params, still, 0.0, 0.0, self.dt), dtype)
-
-
-def cast(tree: Any, dtype: Any) -> Any:
-    """Every float of the tree as an array of `dtype`."""
-
-    def convert(x):
-        x = jnp.asarray(x)
-        return x.astype(dtype) if jnp.issubdtype(x.dtype, jnp.floating) else x
-
-    return jax.tree.map(convert, tree)
-
-
-def floats(tree: Any) -> Any:
-    """The float leaves of a tree in one vector."""
-    return ravel_pytree(eqx.filter(tree, eqx.is_inexact_array))[0]
-
-
-def concrete_classes() -> Iterator[type]:
-    """Every class that fills a slot, in every module of the package."""
-    for cls in package_modules_classes():
-        if issubclass(cls, SLOTS) and not cls.__name__.startswith("Abstract"):
-            yield cls
-
-
-def package_modules_classes() -> Iterator[type]:
-    """Every equinox module class that the package reaches, its public modules imported."""
-    for info in pkgutil.iter_modules(jm.__path__):
-        if not info.name.startswith("_"):
-            importlib.import_module(f"jaxmotor.{info.name}")
-    for name, module in sorted(sys.modules.items()):
-        if name.startswith("jaxmotor."):
-            for _, cls in inspect.getmembers(module, inspect.isclass):
-                if cls.__module__ == name and issubclass(cls, eqx.Module):
-                    yield cls
+from .stage_example import Example
 
 
 def _drag(module, state, params, ctrl, qpos, qvel, dt):
@@ -118,14 +35,35 @@ def _budget(module, state, params, ctrl, qpos, qvel, dt):
     return state, module.budget(params, qvel, ctrl[0], ctrl[1])
 
 
+def _share(module, state, params, ctrl, qpos, qvel, dt):
+    del qpos, qvel, dt
+    return state, module.share(params, ctrl[0], ctrl[1])
+
+
+def _left(module, state, params, ctrl, qpos, qvel, dt):
+    del ctrl, qpos, dt
+    return state, (module.left(params, qvel), module.friction(params, qvel))
+
+
 def _load(module, state, params, ctrl, qpos, qvel, dt):
     del ctrl, qvel, dt
     return state, (module.inertia(params, qpos), module.external_torque(params, qpos), module.damping(params))
 
 
-def _gear(module, state, params, ctrl, qpos, qvel, dt):
-    del ctrl, qpos, qvel, dt
-    return state, (module.ratio(params), module.reflected_inertia(params))
+def _meshed(module, state, params, ctrl, qpos, qvel, dt):
+    """A gear between the two sides in `ctrl`, and its joint torque."""
+
+    def slide(shaft, speed):
+        return shaft.flow(speed, dt)
+
+    motor, load = ctrl
+    motion = module.move(state, params, motor, load, slide, qpos, qvel, dt)
+    return motion.state, (motion, module.joint_torque(params, motion, motor.torque, dt))
+
+
+def _torque(module, state, params, ctrl, qpos, qvel, dt):
+    del qpos, qvel, dt
+    return state, module.torque(params, ctrl[0], ctrl[1])
 
 
 def _rate(module, state, params, ctrl, qpos, qvel, dt):
@@ -135,7 +73,8 @@ def _rate(module, state, params, ctrl, qpos, qvel, dt):
 
 def _window(module, state, params, ctrl, qpos, qvel, dt):
     del qpos, qvel, dt
-    lower, upper = module.voltage_bounds(params, ctrl)
+    response, temperature = ctrl
+    lower, upper = module.voltage_bounds(params, response, temperature)
     return state, (jnp.tanh(lower / 50), jnp.tanh(upper / 50))
 
 
@@ -225,13 +164,86 @@ def _demand(command):
 def examples() -> dict[type, list[Example]]:
     """Fresh examples by class; two calls build equal but distinct objects."""
     lagging = WindingState(jnp.asarray(2.0))
-    response = Response(jnp.asarray(0.8), jnp.asarray(-0.2))
+    response = (Response(jnp.asarray(0.8), jnp.asarray(-0.2)), jnp.asarray(95.0))
+    bound = jm.VoltageLimitParams(18.0)
+    sides = (MotorSide(*map(jnp.asarray, (0.1, 1e-3))), LoadSide(*map(jnp.asarray, (0.01, -0.4, 2e-3, 0.05))))
+    turned = jm.BacklashState(jnp.asarray(-4.98), jnp.asarray(-24.0))
+    integral = IntegralState(jnp.asarray(0.3))
+    lugre = jm.LuGreParams(200.0, 0.5, 0.005, 0.008, 1.0)
+    bent = BristleState(jnp.asarray(2e-5))
+    warm = jm.TwoNodeThermalState(jnp.asarray(40.0), jnp.asarray(15.0))
     return {
         jm.NoSlew: [Example(jm.NoSlew(), None, 2.0)],
+        jm.CommandRange: [Example(jm.CommandRange(), jm.CommandRangeParams(-1.5, 3.0), 2.0)],
+        jm.SlewLimiter: [
+            Example(jm.SlewLimiter(), jm.SlewLimiterParams(50.0), 2.0, SlewLimiterState(jnp.asarray(1.0)))
+        ],
+        jm.Delay: [Example(jm.Delay(3), jm.DelayParams(3.1e-3), 2.0, DelayState(jnp.asarray([1.5, 1.1, 0.4])))],
+        jm.SetpointChain: [
+            Example(
+                jm.SetpointChain((jm.CommandRange(), jm.SlewLimiter())),
+                (jm.CommandRangeParams(-1.5, 3.0), jm.SlewLimiterParams(50.0)),
+                2.0,
+                (None, SlewLimiterState(jnp.asarray(1.0))),
+            )
+        ],
         jm.VoltageDrive: [Example(jm.VoltageDrive(), None, _demand(5.0))],
         jm.DutyDrive: [Example(jm.DutyDrive(), None, _demand(0.4))],
         jm.TorqueDrive: [Example(jm.TorqueDrive(), None, _demand(0.1))],
         jm.ServoDrive: [Example(jm.ServoDrive(), jm.ServoDriveParams(gain=2.0, duty_limit=0.9), _demand(1.0))],
+        jm.ShortedDrive: [Example(jm.ShortedDrive(), None, _demand(5.0))],
+        IdleIntegralDrive: [
+            Example(
+                IdleIntegralDrive(jm.ErrorIntegral()),
+                IdleIntegralDriveParams(jm.IntegralParams(4.0)),
+                _demand(5.0),
+                integral,
+            )
+        ],
+        jm.PositionPID: [
+            Example(
+                jm.PositionPID(jm.ErrorIntegral(jm.IntegralBound()), jm.VoltageLimit()),
+                jm.PositionPIDParams(5.0, 0.2, jm.IntegralParams(4.0, jm.IntegralBoundParams(2.0)), bound),
+                _demand(1.5),
+                integral,
+            )
+        ],
+        jm.VelocityPI: [
+            Example(
+                jm.VelocityPI(voltage_limit=jm.VoltageLimit()),
+                jm.VelocityPIParams(0.5, jm.FollowingIntegralParams(2.0, 1.0), bound),
+                _demand(6.0),
+                integral,
+            )
+        ],
+        jm.TorqueSpacePID: [
+            Example(
+                jm.TorqueSpacePID(("pos", "vel", "ff", "voltage"), jm.ErrorIntegral(), jm.VoltageLimit()),
+                jm.TorqueSpacePIDParams(0.5, 0.02, jm.IntegralParams(0.3), bound),
+                _demand(jnp.asarray([1.5, 2.0, 0.01, 0.5])),
+                integral,
+            )
+        ],
+        jm.NoIntegral: [Example(jm.NoIntegral(), None, 0.5)],
+        jm.ErrorIntegral: [
+            Example(
+                jm.ErrorIntegral(jm.IntegralBound()),
+                jm.IntegralParams(4.0, jm.IntegralBoundParams(2.0)),
+                0.5,
+                integral,
+            )
+        ],
+        jm.TargetIntegral: [Example(jm.TargetIntegral(), jm.IntegralParams(4.0), 0.5, integral)],
+        jm.FollowingIntegral: [Example(jm.FollowingIntegral(), jm.FollowingIntegralParams(4.0, 1.0), 0.5, integral)],
+        Battery: [
+            Example(
+                Battery(),
+                BatteryParams(jnp.asarray([20.0, 24.0, 25.0]), jnp.asarray([0.0, 0.3, 1.0]), 0.05, 2.0, 0.8),
+                (_asked(), 3.0),
+                call=_supplied,
+                steady=True,
+            )
+        ],
         jm.IdealSupply: [Example(jm.IdealSupply(), None, (_asked(), 3.0), call=_supplied, steady=True)],
         jm.FixedSupply: [
             Example(jm.FixedSupply(), jm.FixedSupplyParams(24.0), (_asked(), 3.0), call=_supplied, steady=True)
@@ -249,9 +261,26 @@ def examples() -> dict[type, list[Example]]:
         jm.FixedTimeConstant: [
             Example(jm.FixedTimeConstant(), jm.FixedTimeConstantParams(1.2, 0.045, 0.05, 1.5e-3), 6.0, state=lagging)
         ],
+        HeatClipped: [Example(HeatClipped(), HeatClippedParams(1.2, 0.045, 0.05, 5.0), 6.0)],
         jm.UnlimitedCurrentRate: [Example(jm.UnlimitedCurrentRate(), None, 900.0, call=_rate)],
         jm.CurrentRateLimit: [Example(jm.CurrentRateLimit(), jm.CurrentRateLimitParams(500.0), 900.0, call=_rate)],
         jm.Isothermal: [Example(jm.Isothermal(), None, 10.0)],
+        jm.LumpedThermal: [
+            Example(
+                jm.LumpedThermal(),
+                jm.LumpedThermalParams(4.0, 50.0, 0.0039, 20.0),
+                10.0,
+                LumpedThermalState(jnp.asarray(30.0)),
+            )
+        ],
+        jm.TwoNodeThermal: [
+            Example(
+                jm.TwoNodeThermal(),
+                jm.TwoNodeThermalParams(1.5, 3.0, 8.0, 60.0, 1e-3, 0.0039, -0.001, 20.0, 30.0),
+                10.0,
+                warm,
+            )
+        ],
         jm.Unlimited: [Example(jm.Unlimited(), None, 0.9)],
         jm.TorqueLimit: [
             Example(jm.TorqueLimit(), jm.TorqueLimitParams(0.6), 0.9),
@@ -260,6 +289,33 @@ def examples() -> dict[type, list[Example]]:
         jm.SmoothTorqueLimit: [Example(jm.SmoothTorqueLimit(), jm.SmoothTorqueLimitParams(0.6, 0.1), 0.58)],
         jm.NoCurrentLimit: [Example(jm.NoCurrentLimit(), None, response, call=_window, steady=True)],
         jm.CurrentLimit: [Example(jm.CurrentLimit(), jm.CurrentLimitParams(20.0), response, call=_window, steady=True)],
+        jm.DeratedCurrentLimit: [
+            Example(
+                jm.DeratedCurrentLimit(),
+                jm.DeratedCurrentLimitParams(20.0, 5.0, 80.0, 120.0),
+                response,
+                call=_window,
+                steady=True,
+            )
+        ],
+        jm.Cogging: [
+            Example(jm.Cogging(), jm.CoggingParams(0.01, 14.0, 0.3)),
+            Example(jm.Cogging(), jm.CoggingParams(jnp.asarray([0.01, 0.02]), jnp.asarray([7.0, 14.0]), jnp.zeros(2))),
+        ],
+        jm.Dahl: [Example(jm.Dahl(), jm.DahlParams(200.0, 0.005), state=bent)],
+        jm.LuGre: [
+            Example(jm.LuGre(), lugre, state=bent),
+            Example(
+                jm.LuGre(jm.PowerDecay(), jm.PowerDecay()),
+                eqx.tree_at(
+                    lambda p: (p.stribeck_decay, p.damping_decay),
+                    lugre,
+                    (jm.PowerDecayParams(1.3), jm.PowerDecayParams(2.0)),
+                    is_leaf=lambda x: x is None,
+                ),
+                state=bent,
+            ),
+        ],
         jm.NoCogging: [Example(jm.NoCogging(), None)],
         jm.Frictionless: [Example(jm.Frictionless(), None)],
         jm.NoDrag: [Example(jm.NoDrag(), None, call=_drag)],
@@ -268,9 +324,61 @@ def examples() -> dict[type, list[Example]]:
         jm.MotorSideDrag: [Example(jm.MotorSideDrag(), jm.PolynomialDragParams(1e-4, 1e-5, 1e-6), call=_drag)],
         jm.NoDryFriction: [Example(jm.NoDryFriction(), None, (0.3, -0.1), call=_budget)],
         jm.CoulombFriction: [Example(jm.CoulombFriction(), jm.CoulombFrictionParams(0.05), (0.3, -0.1), call=_budget)],
-        jm.Gear: [Example(jm.Gear(), jm.GearParams(-7.0, 2e-5), call=_gear)],
+        jm.LoadDependentFriction: [
+            Example(
+                jm.LoadDependentFriction(
+                    jm.DirectionalLoadFriction(),
+                    jm.Stribeck(),
+                    jm.SymmetricLoadFriction(),
+                    jm.QuadraticLoadFriction(),
+                ),
+                jm.LoadDependentFrictionParams(
+                    0.02,
+                    jm.DirectionalLoadFrictionParams(0.2, 0.1),
+                    jm.StribeckParams(0.03, 0.6, 1.7),
+                    jm.SymmetricLoadFrictionParams(0.05),
+                    jm.QuadraticLoadFrictionParams(0.004, 0.006),
+                ),
+                (0.3, -0.1),
+                call=_budget,
+            )
+        ],
+        jm.NoLoadFriction: [Example(jm.NoLoadFriction(), None, (0.3, -0.1), call=_share)],
+        jm.SymmetricLoadFriction: [
+            Example(jm.SymmetricLoadFriction(), jm.SymmetricLoadFrictionParams(0.1), (0.3, -0.1), call=_share)
+        ],
+        jm.DirectionalLoadFriction: [
+            Example(jm.DirectionalLoadFriction(), jm.DirectionalLoadFrictionParams(0.2, 0.1), (0.3, -0.1), call=_share)
+        ],
+        jm.QuadraticLoadFriction: [
+            Example(jm.QuadraticLoadFriction(), jm.QuadraticLoadFrictionParams(0.004, 0.006), (0.3, -0.1), call=_share)
+        ],
+        jm.NoStribeck: [Example(jm.NoStribeck(), None, None, call=_left)],
+        jm.Stribeck: [Example(jm.Stribeck(), jm.StribeckParams(0.03, 0.6, 1.7), None, call=_left)],
+        jm.Gear: [Example(jm.Gear(), jm.GearParams(-7.0, 2e-5), sides, call=_meshed, steady=True)],
+        jm.LossyGear: [
+            Example(
+                jm.LossyGear(), jm.LossyGearParams(-7.0, 2e-5, 0.8, 0.6, 0.01, 0.02), sides, call=_meshed, steady=True
+            ),
+            Example(
+                jm.LossyGear(), jm.LossyGearParams(7.0, 2e-5, 0.8, -0.2), sides, qvel=-3.0, call=_meshed, steady=True
+            ),
+        ],
+        jm.Backlash: [
+            Example(
+                jm.Backlash(), jm.BacklashParams(-7.0, 2e-5, 0.01, 300.0, 0.1), sides, turned, call=_meshed, steady=True
+            )
+        ],
+        jm.ProportionalTorque: [Example(jm.ProportionalTorque(), None, (0.05, 3.0), call=_torque)],
+        jm.SaturatingTorque: [
+            Example(jm.SaturatingTorque(), jm.SaturatingTorqueParams(8.0), (0.05, 3.0), call=_torque)
+        ],
         jm.RigidLoad: [Example(jm.RigidLoad(), jm.RigidLoadParams(0.01, 1e-3), call=_load)],
         jm.Pendulum: [Example(jm.Pendulum(), pendulum_params(), call=_load)],
+        jm.UnbalancedLoad: [Example(jm.UnbalancedLoad(), jm.UnbalancedLoadParams(0.02, 0.7, 2e-3, 0.05), call=_load)],
+        jm.Prescribed: [
+            Example(jm.Prescribed(), _bench_params(), 5.0, actuator_state(), call=_move, initial=_bench_start)
+        ],
         jm.ExactFlow: [
             Example(jm.ExactFlow(), _bench_params(), 5.0, actuator_state(), call=_move, initial=_bench_start)
         ],

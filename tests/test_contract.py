@@ -8,14 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from .stage_examples import (
-    cast,
-    concrete_classes,
-    every_example,
-    examples,
-    floats,
-    package_modules_classes,
-)
+from .stage_example import cast, concrete_classes, floats, package_modules_classes
+from .stage_examples import every_example, examples
 
 EVERY = pytest.mark.parametrize(
     ("cls", "index"), every_example(), ids=lambda x: x.__name__ if isinstance(x, type) else str(x)
@@ -48,77 +42,63 @@ def test_keeps_structure_shape_and_dtype(cls, index, dtype):
 
 
 @EVERY
-def test_vmap_equals_a_loop(cls, index):
-    example = examples()[cls][index]
-    arguments = example.arguments()
-
-    def scaled(k):
-        return jax.tree.map(lambda x: x * (1 + 0.07 * k) if jnp.issubdtype(x.dtype, jnp.floating) else x, arguments)
-
-    rows = [scaled(k) for k in range(3)]
-    batch = jax.tree.map(lambda *xs: jnp.stack(xs), *rows)
-    call = jax.jit(example.call)
-    together = jax.jit(jax.vmap(example.call, in_axes=(None, 0, 0, 0, 0, 0, 0)))(example.module, *batch)
-    for k, row in enumerate(rows):
-        alone = call(example.module, *row)
-        for got, expected in zip(jax.tree.leaves(together), jax.tree.leaves(alone), strict=True):
-            np.testing.assert_allclose(got[k], expected, rtol=1e-12, atol=1e-14)
-
-
-@EVERY
-def test_one_trace_for_a_rebuilt_equal_module(cls, index):
+def test_one_trace_and_vmap_equals_a_loop(cls, index):
+    """A rebuilt equal module with other numbers runs the same program, and a batch of them gives the same."""
     traces = []
 
     @jax.jit
-    def run(module, call_arguments):
+    def run(module, arguments):
         traces.append(1)
-        return example.call(module, *call_arguments)
+        return example.call(module, *arguments)
 
-    for example in (examples()[cls][index], examples()[cls][index]):
-        run(example.module, example.arguments())
-        shifted = list(example.arguments())
-        shifted[1] = jax.tree.map(lambda x: 1.01 * x, shifted[1])
-        run(example.module, tuple(shifted))
+    def scaled(arguments, k):
+        return jax.tree.map(lambda x: x * (1 + 0.07 * k) if jnp.issubdtype(x.dtype, jnp.floating) else x, arguments)
+
+    rows, alone = [], []
+    for k in range(3):
+        example = examples()[cls][index]
+        rows.append(scaled(example.arguments(), k))
+        alone.append(run(example.module, rows[-1]))
     assert len(traces) == 1
+    batch = jax.tree.map(lambda *xs: jnp.stack(xs), *rows)
+    together = jax.jit(jax.vmap(lambda row: example.call(example.module, *row)))(batch)
+    for k, row in enumerate(alone):
+        for got, expected in zip(jax.tree.leaves(together), jax.tree.leaves(row), strict=True):
+            np.testing.assert_allclose(got[k], expected, rtol=1e-12, atol=1e-14)
 
 
-def _as_function(example, arguments):
-    """(f, x): the float outputs as a function of every float input."""
-    dynamic, static = eqx.partition(arguments, eqx.is_inexact_array)
+def _as_function(example):
+    """The float outputs as a function of every float input, the excited and the resting input, the inputs' names."""
+    dynamic, static = eqx.partition(example.arguments(), eqx.is_inexact_array)
     x, unravel = jax.flatten_util.ravel_pytree(dynamic)
     leaves = jax.tree_util.tree_leaves_with_path(dynamic)
     names = [jax.tree_util.keystr(path) for path, leaf in leaves for _ in range(leaf.size)]
-    return lambda x: floats(example.call(example.module, *eqx.combine(unravel(x), static))), x, names
+
+    def outputs(x):
+        return floats(example.call(example.module, *eqx.combine(unravel(x), static)))
+
+    return outputs, x, floats(example.resting()), names
 
 
 @EVERY
-def test_gradient_is_finite_at_rest(cls, index):
+def test_gradients(cls, index):
+    """Finite at rest, the same forward and reverse, and the central difference for every leaf at an excited state."""
     example = examples()[cls][index]
-    f, x, _ = _as_function(example, example.resting())
-    if f(x).size:
-        assert np.all(np.isfinite(jax.jit(jax.jacrev(f))(x)))
-        assert np.all(np.isfinite(jax.jit(jax.jacfwd(f))(x)))
-
-
-@EVERY
-def test_gradient_is_the_central_difference(cls, index):
-    example = examples()[cls][index]
-    f, x, names = _as_function(example, example.arguments())
-    outputs = jax.jit(f)(x)
-    if not outputs.size:
-        return
-    exact = np.asarray(jax.jit(jax.jacrev(f))(x))
+    f, x, still, names = _as_function(example)
     steps = 1e-3 * jnp.where(x == 0, 1.0, jnp.abs(x))
-    shifts = jnp.diag(steps)
-    batched = jax.jit(jax.vmap(f))
-
-    def slope(width):
-        rise = batched(x[None] + width * shifts) - batched(x[None] - width * shifts)
-        return np.asarray(rise / (2 * width * steps[:, None])).T
-
+    shifts = jnp.concatenate([jnp.zeros((1, x.size)), *(k * jnp.diag(steps) for k in (-1.0, -0.5, 0.5, 1.0))])
+    values = np.asarray(jax.jit(jax.vmap(f))(x[None] + shifts))
+    if not values.size:
+        return
+    reverse, forward = jax.jit(jax.jacrev(f)), jax.jit(jax.jacfwd(f))
+    for resting in (reverse(still), forward(still)):
+        assert np.all(np.isfinite(resting))
+    exact = np.asarray(reverse(x))
+    np.testing.assert_allclose(forward(x), exact, rtol=1e-9, atol=1e-12)
+    lowest, low, high, highest = values[1:].reshape(4, x.size, -1)
     # Richardson's extrapolation removes the error of the third derivative.
-    numeric = (4 * slope(0.5) - slope(1.0)) / 3
-    rounding = 50 * np.finfo(float).eps * (np.abs(outputs)[:, None] + 1e-9) / np.asarray(steps)
+    numeric = ((8 * (high - low) - (highest - lowest)) / (6 * np.asarray(steps)[:, None])).T
+    rounding = 50 * np.finfo(float).eps * (np.abs(values[0])[:, None] + 1e-9) / np.asarray(steps)
     wrong = np.abs(exact - numeric) > 1e-6 * np.abs(exact) + rounding
     assert not wrong.any(), {names[column]: (exact[:, column], numeric[:, column]) for column in np.nonzero(wrong)[1]}
 
