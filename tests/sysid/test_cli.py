@@ -96,6 +96,13 @@ def test_a_fit_is_simulated_on_another_log(fitted, tmp_path):
     metric = json.loads((out / "fit.json").read_text())["metrics"]["motor_b"]["velocity"]
     assert np.sqrt(np.mean(gap**2)) == pytest.approx(metric["rmse"], rel=0.05)
     assert "velocity: rmse" in done.stdout
+    # Commands alone are enough; the shaft then begins at rest, as it does in this log.
+    commands = tmp_path / "commands.csv"
+    commands.write_text("\n".join(",".join(line.split(",")[:2]) for line in HELD.read_text().splitlines()) + "\n")
+    alone = run("simulate", out, commands, "--out", tmp_path / "alone.csv", "--no-cache")
+    assert alone.exit_code == 0, alone.output
+    gap = (pl.read_csv(tmp_path / "alone.csv")["velocity [rad/s]"] - table["velocity [rad/s]"]).to_numpy()
+    assert np.abs(gap[-100:]).max() < 0.05
 
 
 def test_a_fit_is_exported(fitted, tmp_path):
