@@ -135,6 +135,20 @@ from ._load import (
     UnbalancedLoad as UnbalancedLoad,
     UnbalancedLoadParams as UnbalancedLoadParams,
 )
+from ._load_dependent_friction import (
+    LoadDependentFriction as LoadDependentFriction,
+    LoadDependentFrictionParams as LoadDependentFrictionParams,
+)
+from ._load_friction import (
+    AbstractLoadFriction as AbstractLoadFriction,
+    DirectionalLoadFriction as DirectionalLoadFriction,
+    DirectionalLoadFrictionParams as DirectionalLoadFrictionParams,
+    NoLoadFriction as NoLoadFriction,
+    QuadraticLoadFriction as QuadraticLoadFriction,
+    QuadraticLoadFrictionParams as QuadraticLoadFrictionParams,
+    SymmetricLoadFriction as SymmetricLoadFriction,
+    SymmetricLoadFrictionParams as SymmetricLoadFrictionParams,
+)
 from ._lossy_gear import (
     LossyGear as LossyGear,
     LossyGearParams as LossyGearParams,
@@ -184,6 +198,12 @@ from ._slew import (
     SlewLimiterState as SlewLimiterState,
 )
 from ._stage import AbstractStage as AbstractStage
+from ._stribeck import (
+    AbstractStribeck as AbstractStribeck,
+    NoStribeck as NoStribeck,
+    Stribeck as Stribeck,
+    StribeckParams as StribeckParams,
+)
 from ._supply import (
     AbstractSupply as AbstractSupply,
     FixedSupply as FixedSupply,
