@@ -35,7 +35,7 @@ def read_log(
 
     **Arguments:**
 
-    - `path`: CSV or another text table, a BAM recording (`.json`), either of a pair of SAGE files, Parquet, MAT or MCAP.
+    - `path`: a text table such as CSV, a BAM recording (`.json`), either of a pair of SAGE files, Parquet, MAT or MCAP.
     - `columns`: per channel, or `"time"`, the source column, `"name"` or `"name[unit]"`; or all of them in one text,
       `"channel=column[unit],..."`. Channels that are not named are found by the words of the headers.
     - `time_unit`: of the time stamps: `"s"`, `"ms"`, `"us"`.
