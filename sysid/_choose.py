@@ -18,6 +18,7 @@ _FRICTION_NUMBERS = ("coulomb_friction", "viscous_damping")
 _XL330_GAIN = 4096 / (2 * math.pi) / (256 * 885)
 """Duty per radian and unit of the firmware's P gain: encoder counts per radian over gain scale and full PWM."""
 _XL330_CURRENT = 1.75
+_BAM_GRID = 5e-3
 _LEVELS = 20
 """Distinct currents up to which a current may be a set-point."""
 
@@ -197,6 +198,9 @@ def _firmware_servo(logs: Sequence[Log]) -> Draft:
         f"capped at {_XL330_CURRENT} A; pendulum with Coulomb and viscous friction",
         values,
         tuple(conditions),
+        # The register of the speed is a filtered one, and the law was written for this grid (bam/process.py).
+        outputs=("position",),
+        grid=_BAM_GRID,
     )
 
 

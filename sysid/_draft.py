@@ -18,7 +18,7 @@ class Draft:
 
     `stages`: a word per slot. `free`: names that move, each with settings of its `FreeParameter` where they are not
     the usual ones. `values` [SI] by name; a tie's name sets all its parts. `command`, `description`, `conditions`,
-    `given`, `balanced` as in `Model`.
+    `given`, `balanced`, `outputs`, `grid` as in `Model`.
     """
 
     stages: Mapping[str, str]
@@ -29,6 +29,8 @@ class Draft:
     conditions: tuple[Condition, ...] = ()
     given: frozenset[str] = frozenset()
     balanced: bool = False
+    outputs: tuple[str, ...] | None = None
+    grid: float | None = None
 
 
 def assemble(draft: Draft, where: str = "model") -> Model:
@@ -60,4 +62,6 @@ def assemble(draft: Draft, where: str = "model") -> Model:
         draft.conditions,
         draft.given,
         draft.balanced,
+        draft.outputs,
+        draft.grid,
     )

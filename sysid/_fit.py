@@ -145,6 +145,7 @@ def fit(
     if held:
         # Refused here rather than after the fit.
         setup(model, held, like=made)
+    logs = list(made.logs)
     points = begin(
         model.free,
         made.problem.owner,

@@ -28,6 +28,8 @@ def model_to_dict(model: Model) -> dict[str, Any]:
         "free": [_free_to_dict(parameter) for parameter in model.free.parameters],
         "given": sorted(model.given),
         "balanced": model.balanced,
+        "outputs": None if model.outputs is None else list(model.outputs),
+        "grid": model.grid,
         "description": model.description,
     }
 
@@ -57,6 +59,8 @@ def model_from_dict(entry: Mapping[str, Any], where: str = "model") -> Model:
             tuple(Condition(**item) for item in entry["conditions"]),
             frozenset(entry["given"]),
             bool(entry["balanced"]),
+            None if entry["outputs"] is None else tuple(entry["outputs"]),
+            None if entry["grid"] is None else float(entry["grid"]),
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         if isinstance(error, ModelError):

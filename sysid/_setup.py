@@ -97,8 +97,10 @@ def setup(
 
     **Raises:** `LogError`, `ModelError` for logs that this model cannot be compared with.
     """
+    if model.grid is not None:
+        logs = [log.resample(model.grid) for log in logs]
     if like is None:
-        part = roles(logs, model.command, outputs, predicted_channels(model.bench))
+        part = roles(logs, model.command, outputs or model.outputs, predicted_channels(model.bench))
         if replay:
             part = dataclasses.replace(
                 part, outputs=tuple(o for o in part.outputs if o not in ("position", "velocity"))
