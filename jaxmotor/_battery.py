@@ -10,9 +10,11 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from ._bus_balance import BusLoad, balanced_bus_voltage
+from ._motor_numbers import traced
 from ._parameter import Parameter, as_parameter, nonnegative, positive
 from ._request import AbstractRequest
 from ._stage import Scalar
@@ -31,6 +33,15 @@ class BatteryParams(eqx.Module):
     internal_resistance: Parameter = nonnegative("ohm")
     capacity: Parameter = positive("A h")
     initial_charge: Parameter = nonnegative("1", default=1.0)
+
+    def __check_init__(self):
+        if self.open_circuit_voltage.shape != self.charge_points.shape:
+            raise ValueError(
+                f"open_circuit_voltage has shape {self.open_circuit_voltage.shape}, but charge_points has "
+                f"{self.charge_points.shape}: each point of charge needs its voltage"
+            )
+        if not traced(self.charge_points) and not np.all(np.diff(self.charge_points) > 0):
+            raise ValueError(f"charge_points must rise, not {np.asarray(self.charge_points).tolist()}")
 
 
 class BatteryState(eqx.Module):

@@ -94,6 +94,9 @@ class ActuatorGroup(AbstractGroupLimits):
     `step` takes `ctrl`, one per actuator: for a torque drive the torque at the output of its gear [N m], for any other
     drive its own command; `qpos` [rad] and `qvel` [rad/s], one per joint. Batches of robots come from `jax.vmap` over
     `params`, time from `jax.lax.scan`.
+
+    `dataclasses.replace(group, enforcement=Monitored())` only watches the limits; `bus=SharedBattery()`, with
+    `BatteryParams` as `params.bus`, puts all actuators on one battery.
     """
 
     names: tuple[str, ...] = eqx.field(static=True)
@@ -215,9 +218,11 @@ def _region_code(actuator, state, params, commanded, qvel):
 
 
 def _as_float(x: ArrayLike, dtype: Any) -> Array:
-    given = jnp.asarray(x)
-    kept = given.dtype == jnp.bool_ or (jnp.issubdtype(given.dtype, jnp.floating) and isinstance(x, jax.Array))
-    return given if kept else jnp.asarray(x, dtype)
+    if isinstance(x, jax.Array) and x.dtype == jnp.bool_:
+        return x
+    if isinstance(x, jax.Array) and jnp.issubdtype(x.dtype, jnp.floating) and x.dtype != dtype:
+        raise TypeError(f"the params are {dtype} but an input of the step is {x.dtype}: a run has one float type")
+    return jnp.asarray(x, dtype)
 
 
 def _result(tree: Any) -> Int[Array, ""]:

@@ -12,7 +12,7 @@ from jaxtyping import Array, Float
 
 from ._actuator import Actuator, ActuatorParams
 from ._actuator_bank import ActuatorBank
-from ._bus import PerActuator
+from ._bus import AbstractBus, PerActuator, SeparateBuses
 from ._enforcement import AbstractEnforcement, Monitored
 from ._limits import Unlimited
 from ._motor_numbers import check_positive
@@ -28,6 +28,7 @@ class AbstractGroupLimits(eqx.Module):
     names: eqx.AbstractVar[tuple[str, ...]]
     wiring: eqx.AbstractVar[Transmission]
     bank: eqx.AbstractVar[ActuatorBank]
+    bus: eqx.AbstractVar[AbstractBus]
     enforcement: eqx.AbstractVar[AbstractEnforcement]
 
     def transmission(self, params: Any) -> Matrix:
@@ -107,7 +108,7 @@ class AbstractGroupLimits(eqx.Module):
     def torque_bounds(self, params: Any, qvel: ArrayLike) -> tuple[PerActuator, PerActuator]:
         """Lowest and highest torque at each gear output [N m] that the next step lets through.
 
-        Infinite in monitor mode.
+        At the bus voltage of the params and with cold windings; infinite in monitor mode.
         """
         lower, upper = self.enforcement.bounds(self.regions(params).bounds(self.motor_speed(params, qvel)))
         ratio = self.gear_ratio(params)
@@ -144,8 +145,11 @@ class AbstractGroupLimits(eqx.Module):
     def with_bus_voltage(self, params: Any, volts: ArrayLike, name: str | None = None) -> Any:
         """The params with another bus voltage [V], of all actuators or of the one called `name`. Works inside `jit`.
 
-        **Raises:** `ValueError` for an unknown name, or a voltage that is not positive and finite.
+        **Raises:** `ValueError` for an unknown name, a voltage that is not positive and finite, and for a group on a
+        common bus, whose voltage is not a parameter.
         """
+        if not isinstance(self.bus, SeparateBuses):
+            raise ValueError(f"the bus voltage of this group follows from its {type(self.bus).__name__}")
         check_positive("bus_voltage", volts)
         chosen = np.ones(self.bank.size, bool) if name is None else np.arange(self.bank.size) == self.index(name)
         new = jnp.broadcast_to(self._float(params, volts), (self.bank.size,))

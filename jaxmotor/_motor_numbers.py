@@ -26,7 +26,7 @@ def float_arrays(given: Mapping[str, Given]) -> dict[str, Float[Array, "..."]]:
 
 def check_motor(given: Mapping[str, Given], infinite: Sequence[str] = ()) -> None:
     """Refuse a gap, a non-number and anything but positive; `infinite` names what may be infinite."""
-    checked = {name: _positive(name, value, name in infinite) for name, value in given.items() if not _traced(value)}
+    checked = {name: _positive(name, value, name in infinite) for name, value in given.items() if not traced(value)}
     if len(checked) == len(given):
         dtype = np.dtype(_shared_dtype(given.values()))
         _check_derived(**{name: numbers.astype(dtype) for name, numbers in checked.items()})
@@ -34,13 +34,13 @@ def check_motor(given: Mapping[str, Given], infinite: Sequence[str] = ()) -> Non
 
 def check_positive(name: str, value: Given) -> None:
     """Refuse anything but positive and finite."""
-    if not _traced(value):
+    if not traced(value):
         _positive(name, value, may_be_infinite=False)
 
 
 def check_nonnegative(name: str, value: Given) -> None:
     """Refuse anything but finite and not negative."""
-    if not _traced(value):
+    if not traced(value):
         _in_range(name, value, lambda x: (x >= 0) & np.isfinite(x), "finite and not negative")
 
 
@@ -53,7 +53,8 @@ def place(index: Iterable[int], shape: tuple[int, ...]) -> str:
     return f"motor {counted} of {sizes}: "
 
 
-def _traced(value: Given) -> bool:
+def traced(value: Given) -> bool:
+    """Whether a value is being traced, so that it has no number yet."""
     return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(value))
 
 

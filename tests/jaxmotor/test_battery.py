@@ -241,6 +241,16 @@ def test_a_measured_bus_takes_the_place_of_the_battery():
     np.testing.assert_allclose(out.voltage, 10, rtol=1e-14)
 
 
+def test_battery_params_are_checked():
+    with pytest.raises(ValueError, match=r"open_circuit_voltage has shape \(3,\), but charge_points has \(2,\)"):
+        BatteryParams(jnp.ones(3), jnp.array([0.0, 1.0]), 0.1, 2.0)
+    with pytest.raises(ValueError, match="charge_points must rise, not"):
+        BatteryParams(jnp.ones(2), jnp.array([1.0, 0.0]), 0.1, 2.0)
+    group, params = group_of([jm.TorqueDrive()], SharedBattery(), CELLS)
+    with pytest.raises(ValueError, match="follows from its SharedBattery"):
+        group.with_bus_voltage(params, 20.0)
+
+
 def test_energy_balance_over_a_run():
     """Chemical energy = heat in the battery + copper + shaft work, and the shaft work is kinetic energy."""
     drives = [jm.TorqueDrive(), jm.DutyDrive(), jm.TorqueDrive()]

@@ -572,3 +572,22 @@ def test_a_group_from_python():
 def test_a_group_from_python_refuses_bad_numbers(changes, reason):
     with pytest.raises(ValueError, match=f"^actuator '.*'.*{reason}"):
         group_of(JOINTS, [described(**changes)])
+
+
+def test_rows_that_carry_more_than_a_command():
+    group, params = load(HOUND_LEG)
+    volts, enabled = jnp.array([18.0, 24.0]), jnp.array([True, False])
+    row = jm.Input(jnp.array([30.0, 30.0]), bus_voltage=volts, enabled=enabled)
+    qvel = jnp.array([17.0, 3.0])
+    run = jax.jit(lambda *arguments: group.step(*arguments)[1])
+    out = run(group.init(params), params, row, qvel, qvel, 1e-3)
+    close(out.motor_torque, [(18 - 17) * 0.25, 0.0])
+    assert out.saturation[0] == Saturation.VOLTAGE
+    assert out.current[1] == 0
+
+
+def test_one_float_type():
+    group, params = load(HOUND_LEG)
+    single = jnp.ones(2, jnp.float32)
+    with pytest.raises(TypeError, match="the params are float64 but an input of the step is float32"):
+        group.step(group.init(params), params, single, single, single, 1e-3)
