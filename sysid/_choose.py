@@ -9,6 +9,7 @@ import numpy as np
 
 from ._draft import Draft, assemble
 from ._errors import ModelError
+from ._friction_models import friction_model
 from ._log import Log
 from ._model import Condition, Model
 from ._start import electrical_lag
@@ -32,18 +33,38 @@ _LATEST = 0.5
 """Longest delay and lag of a command path that a search considers [s]."""
 
 
-def choose_model(logs: Sequence[Log], values: Mapping[str, float] | None = None) -> Model:
+def choose_model(
+    logs: Sequence[Log], values: Mapping[str, float] | None = None, friction: str | None = None
+) -> Model:
     """The bench that the channels which all logs have call for; `description` says which and why.
 
-    **Arguments:** `values`: numbers that the user states, by name [SI], such as a bus voltage that no log recorded.
+    **Arguments:** `values`: numbers that the user states, by name [SI], such as a bus voltage that no log recorded;
+    `friction`: a name in `FRICTION_MODELS`, in place of Coulomb's.
 
-    **Raises:** `ModelError` when the channels drive no motor that could be simulated, with those that would.
+    **Raises:** `ModelError` when the channels drive no motor that could be simulated, with those that would; for an
+    unknown friction model, or one for a bench without dry friction.
     """
     if not logs:
         raise ModelError("no log to choose a model for")
     channels = set.intersection(*({name for name in log.channels if log.masks[name].any()} for log in logs))
     draft = _draft(logs, channels)
+    if friction is not None:
+        draft = _with_friction(draft, friction)
     return assemble(dataclasses.replace(draft, values={**draft.values, **(values or {})}))
+
+
+def _with_friction(draft: Draft, name: str) -> Draft:
+    model = friction_model(name)
+    if "coulomb_friction" not in draft.free:
+        raise ModelError(f"friction model {name}: the chosen bench has no free dry friction ({draft.description})")
+    starts = {parameter: settings["start"] for parameter, settings in model.free.items()}
+    return dataclasses.replace(
+        draft,
+        stages={**draft.stages, **model.stages},
+        free={**draft.free, **model.free},
+        values={**draft.values, **starts},
+        description=draft.description.replace("Coulomb and viscous friction", f"friction {name} ({model.words})"),
+    )
 
 
 def _draft(logs: Sequence[Log], channels: set[str]) -> Draft:

@@ -30,8 +30,8 @@ class Model:
 
     `command`: the channel of a log that commands the controller. `conditions`: parameters that each log sets for
     itself. `given`: names whose value a user stated, which no regression may replace. `balanced`: the current is
-    predicted by the torque balance of the measured motion, not by the drive. `outputs`: channels to compare, all that can
-    be if `None`. `grid`: step [s] to which logs are brought first, their own rows if `None`.
+    predicted by the torque balance of the measured motion, not by the drive. `outputs`: channels to compare, all that
+    can be if `None`. `grid`: step [s] to which logs are brought first, their own rows if `None`.
     """
 
     bench: jm.Bench
