@@ -5,6 +5,7 @@ complement): a thousand windows cost no more than a thousand small solves.
 """
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -46,4 +47,5 @@ def _diagonal(matrix: Float[Array, "*s n n"], damping: Float[Array, ""]) -> Floa
     diagonal = jnp.diagonal(matrix, axis1=-2, axis2=-1)
     # A parameter without effect has a zero row: a floor keeps it where it is instead of dividing by zero.
     floor = jnp.finfo(matrix.dtype).tiny ** 0.5
-    return jnp.eye(matrix.shape[-1], dtype=matrix.dtype) * (damping * diagonal + floor)[..., None, :]
+    x = damping * diagonal + floor
+    return jax.vmap(jnp.diag)(x) if x.ndim > 1 else jnp.diag(x)

@@ -121,7 +121,7 @@ class Problem(eqx.Module):
         return cost, NormalEquations(
             shared=jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter) + jnp.diag(slopes**2),
             mixed=jnp.einsum("sln,slm->snm", scatter, hessian[:, :size, size:]),
-            own=hessian[:, size:, size:] + belief,
+            own=hessian[:, size:, size:] + belief[None],
             shared_gradient=jnp.einsum("sln,sl->n", scatter, gradient[:, :size]) + slopes * prior,
             own_gradient=gradient[:, size:] + point.initial / _INITIAL_REACH**2,
         )

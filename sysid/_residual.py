@@ -24,9 +24,9 @@ def residuals(predicted: dict[str, Row], segment: Batch, scales: Scales) -> Floa
     )
 
 
-def bends(segment: Batch, scales: Scales) -> Float[Array, "channel 1"]:
-    """The bend of each compared channel, in the order of `residuals`."""
-    return jnp.stack([scales.bend[name] for name in segment.channels])[:, None]
+def bends(batch: Batch, scales: Scales) -> Float[Array, "1 channel 1"]:
+    """The bend of each compared channel, to stand beside the residuals of all segments."""
+    return jnp.stack([scales.bend[name] for name in batch.channels])[None, :, None]
 
 
 def soft_l1(residual: Float[Array, "*n"], bend: Float[Array, "*m"]) -> Float[Array, "*n"]:
