@@ -42,7 +42,8 @@ def run(
 
     **Raises:** `LogError`, `ModelError`, `OutputError`.
     """
-    logs, held = _distinct([reading.read(path) for path in paths]), [reading.read(path) for path in held_paths]
+    read = _distinct([reading.read(path) for path in (*paths, *held_paths)])
+    logs, held = read[: len(paths)], read[len(paths) :]
     model = read_model(model_path) if model_path is not None else choose_model(logs, fix)
     model = adjusted(model, free, fix)
     _refuse_early(model, logs, held, settings)

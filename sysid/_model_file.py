@@ -80,7 +80,7 @@ def model_of(content: Mapping[str, Any], where: str) -> Model:
             stages,
             _free(settings, units, optional),
             command,
-            str(content.get("description", f"model of {where}")),
+            str(content.get("description", f"model of {pathlib.Path(where).name}")),
             {name: value for name, value in values.items() if value is not None},
             tuple(Condition(name, *item.condition()) for name, item in settings.items() if item.conditioned),
             frozenset(name for name, value in values.items() if value is not None),

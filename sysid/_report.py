@@ -36,7 +36,16 @@ def report_html(fit: Fit, findings: Sequence[Findings] = (), truth: Mapping[str,
 
 def channel_pictures(fit: Fit) -> dict[str, bytes]:
     """A PNG per log and channel, by file name."""
-    return {f"{_file_name(c)}.png": png(channel_figure(c)) for c in fit.comparisons if c.usable.any()}
+    found: dict[str, bytes] = {}
+    for comparison in fit.comparisons:
+        if comparison.usable.any():
+            stem, number = _file_name(comparison), 1
+            # Two logs may differ only in what a file name cannot hold.
+            while f"{stem}.png" in found:
+                number += 1
+                stem = f"{_file_name(comparison)}-{number}"
+            found[f"{stem}.png"] = png(channel_figure(comparison))
+    return found
 
 
 def _file_name(comparison: Comparison) -> str:

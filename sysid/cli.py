@@ -202,13 +202,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except Exception as error:
         # Typer has carried its own copy of click since 0.26, so its usage errors are known by their shape.
         message = getattr(error, "format_message", None)
-        if message is None:
+        if message is not None:
+            typer.echo(f"sysid: {' '.join(message().split())} (sysid --help lists what there is)", err=True)
+            status = 1
+        elif type(error).__name__ == "Abort":
+            typer.echo("sysid: stopped", err=True)
+            status = 130
+        else:
             raise
-        typer.echo(f"sysid: {' '.join(message().split())} (sysid --help lists what there is)", err=True)
-        status = 1
-    except KeyboardInterrupt:
-        typer.echo("sysid: stopped, nothing was written", err=True)
-        status = 130
     sys.exit(status if isinstance(status, int) else 0)
 
 

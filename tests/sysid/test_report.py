@@ -135,6 +135,9 @@ def test_a_picture_per_channel():
     pictures = channel_pictures(made_up())
     assert set(pictures) == {"run__1__current.png", "other_run_current.png"}
     assert all(picture.startswith(b"\x89PNG") for picture in pictures.values())
+    train = made_up().comparisons[0]
+    alike = made_up(comparisons=(train, dataclasses.replace(train, log="run {1}")))
+    assert set(channel_pictures(alike)) == {"run__1__current.png", "run__1__current-2.png"}
 
 
 def test_nothing_to_draw_is_no_fault():
