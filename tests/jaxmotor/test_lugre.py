@@ -377,3 +377,16 @@ def test_passivity_where_values_enter():
         jm.check_lugre(jm.LuGre(), lugre(stiction=0.05))
     with pytest.raises(ValueError, match="stribeck_velocity"):
         jm.check_lugre(jm.LuGre(), lugre(velocity=0.0))
+
+
+@pytest.mark.parametrize("stiffness", [1e2, 1e5])
+@pytest.mark.parametrize("share", [0.0, 0.5, 5.0])
+def test_comes_to_rest_in_single_precision(stiffness, share):
+    friction = lugre(stiffness, share * 1e-3 * stiffness, 0.05, 0.08, 0.1)
+    machine, params = jax.tree.map(lambda x: x.astype(jnp.float32), bench(jm.LuGre(), friction, 1e-4))
+    pushed = jnp.where(jnp.arange(4000) < 2500, 0.0, 0.03).astype(jnp.float32)
+    qpos, qvel, _ = run(machine, params, pushed, 0.0, 10.0, jnp.asarray(1e-3, jnp.float32))
+    assert qpos.dtype == jnp.float32
+    assert abs(float(qvel[2400])) < 1e-5
+    assert abs(float(qvel[-1])) < 1e-5
+    assert float(qpos[-1]) == float(qpos[-1000])
