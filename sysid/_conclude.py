@@ -24,14 +24,13 @@ _EQUAL_COST = 1.005
 
 
 @eqx.filter_jit
-def linearized(problem: Problem, point: Point) -> Jacobian:
-    """The problem around a point."""
+def _linearized(problem: Problem, point: Point) -> Jacobian:
     return problem.jacobian(point)
 
 
-@eqx.filter_jit
-def _residuals(problem: Problem, point: Point):
-    return problem.residuals(point)
+def linearized(problem: Problem, point: Point, finer: int = 1) -> Jacobian:
+    """The problem around a point, with `finer` times as many steps per row: one program whatever their number."""
+    return _linearized(problem.stepped(finer * int(problem.substeps), reverse=False), point)
 
 
 @eqx.filter_jit
@@ -107,7 +106,7 @@ def conclude(
     point = chosen(points, values)
     around = linearized(problem, point)
     residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
-    halved = np.asarray(_residuals(dataclasses.replace(problem, substeps=2 * problem.substeps), point))
+    halved = np.asarray(linearized(problem, point, finer=2).residuals)
     channels = list(problem.batch.channels)
     pick, total = np.asarray(problem.batch.pick), len(made.names)
     sizes = _sizes(made, point)
@@ -202,7 +201,7 @@ def _compared(
     sigma = {c: float(s) for c, s in problem.scales.sigma.items()}
     found = comparisons(list(made.logs), list(made.cut), predicted, sigma, "train")
     if held:
-        other = setup(made.model, held, substeps=problem.substeps, like=made)
+        other = setup(made.model, held, substeps=int(problem.substeps), like=made)
         # A log that was not fitted has no own values of per-log parameters: it gets their mean.
         owned = list(zip(np.asarray(point.coordinates), problem.owner, strict=True))
         means = [np.mean([c for c, o in owned if o == k]) for k in range(len(made.model.free.parameters))]

@@ -91,6 +91,7 @@ def _off(made: Setup, values: np.ndarray) -> tuple[dict[str, float], dict[str, f
     misfit, spread = {}, {}
     for k, channel in enumerate(made.problem.batch.channels):
         seen = values[:, k][usable[:, k]]
+        seen = seen[np.isfinite(seen)]
         misfit[channel] = float(np.mean(seen**2)) if len(seen) else 0.0
         spread[channel] = max(1.0, float(1.4826 * np.median(np.abs(seen)))) if len(seen) else 1.0
     return misfit, spread
@@ -157,35 +158,59 @@ def fit(
         seed,
     )
     walk, mover = _stages(made, replay, iterations), solver_named(solver)
-    points, values, trace = solve(mover, made.problem, points, walk, progress)
-    problem = eqx.tree_at(lambda p: p.reset, made.problem, jnp.asarray(walk[-1].reset))
+    reverse = not mover.normal_equations
+    problem = made.problem.stepped(substeps or 1, reverse)
+    points, values, trace = solve(mover, problem, points, walk, progress)
+    problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
     whole = walk[-1]
     points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
     trace += more
     while True:
+        count = int(problem.substeps)
         chosen_settings = settings(
             made.roles,
             seed=seed,
             starts=starts,
             iterations=iterations,
-            substeps=problem.substeps,
+            substeps=count,
             replay=replay,
             solver=mover.name,
         )
         result, shift = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
         # A model that is far off the log gains nothing from a finer step: it is warned of, not refined.
         rough = max(misfit.values()) > _NOISE_LIKE**2
-        if substeps is not None or rough or shift <= _STEP_TOLERANCE or problem.substeps >= _MOST_SUBSTEPS:
+        if substeps is not None or rough or shift <= _STEP_TOLERANCE or count >= _MOST_SUBSTEPS:
             break
         # The error of a second-order step falls fourfold with each halving.
         halvings = int(np.ceil(np.log(shift / _STEP_TOLERANCE) / np.log(4)))
-        problem = dataclasses.replace(problem, substeps=min(problem.substeps * 2**halvings, _MOST_SUBSTEPS))
-        finer = dataclasses.replace(whole, words=f"{problem.substeps} steps per row")
+        count = min(count * 2**halvings, _MOST_SUBSTEPS)
+        problem = problem.stepped(count, reverse)
+        finer = dataclasses.replace(whole, words=f"{count} steps per row")
         points, values, more = solve(mover, problem, points, [finer], progress)
         trace += more
     spent = compile_seconds() - compiled
     timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
     return dataclasses.replace(result, timing=timing)
+
+
+def _walked(
+    made: Setup, points: Point, walk: Sequence[Stage], mover: Solver, progress: Callable[[str, int, float], None]
+) -> tuple[Point, np.ndarray, list[tuple[str, int, float]]]:
+    """The walk, each leg in units of how far off the best start is when it begins.
+
+    Far from the optimum the noise of a sensor is no measure: a loss that is already linear there has kinks and local
+    minima where a quadratic one is a bowl.
+    """
+    at, trace = Point(points.coordinates[-1], points.initial[-1]), []
+    values = np.zeros(points.coordinates.shape[0])
+    for stage in walk:
+        problem = eqx.tree_at(lambda p: p.reset, made.problem, jnp.asarray(stage.reset))
+        _, spread = _off(made, np.asarray(linearized(problem, at).residuals))
+        sigma = {c: made.noise[c] * spread[c] for c in made.noise}
+        problem = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, dict.fromkeys(sigma, BEND)))
+        points, values, more = solve(mover, problem, points, [stage], progress)
+        at, trace = chosen(points, values), trace + more
+    return points, values, trace
 
 
 def _balanced(
@@ -197,18 +222,17 @@ def _balanced(
     last: Stage,
     progress: Callable[[str, int, float], None],
 ) -> tuple[Point, np.ndarray, Problem, dict[str, float], list[tuple[str, int, float]]]:
-    """The walk's last leg again with each channel counted by how well the model can follow it.
+    """The last leg, each channel counted by how well the model can follow it, and linear beyond its sensor's noise.
 
-    In units of sensor noise alone, the channel that is furthest off would rule. Nothing changes where the residuals
-    are the noise. Also returns the mean square residual per channel in sensor noise.
+    In units of sensor noise alone, the channel that is furthest off would rule; where the residuals are the noise,
+    those are the units. Also returns the mean square residual per channel in sensor noise.
     """
-    misfit, spread = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
-    if max(spread.values()) <= _NOISE_LIKE:
-        return points, values, problem, misfit, []
+    _, spread = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
+    spread = {c: s if max(spread.values()) > _NOISE_LIKE else 1.0 for c, s in spread.items()}
     sigma = {c: made.noise[c] * spread[c] for c in made.noise}
     bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
-    stage = dataclasses.replace(last, words="balanced channels")
+    stage = dataclasses.replace(last, words="last leg")
     points, values, trace = solve(mover, balanced, points, [stage], progress)
     misfit, _ = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
     return points, values, balanced, misfit, trace

@@ -3,7 +3,7 @@
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 import jaxmotor as jm
 from jaxmotor._exponential import phi1
@@ -61,19 +61,49 @@ def _temperature_rise(state: jm.BenchState):
     return state.actuator.motor.thermal.temperature_rise
 
 
+def _advance(
+    bench: jm.Bench,
+    state: jm.BenchState,
+    subject: Subject,
+    row: jm.Input,
+    step: Float[Array, ""],
+    substeps: int | Int[Array, ""],
+):
+    """The state after `substeps` steps, and the outputs of the first."""
+
+    def once(state):
+        return bench.step(state, subject.bench, row, step)
+
+    if isinstance(substeps, int):
+        after, first = once(state)
+        if substeps > 1:
+            after, _ = jax.lax.scan(lambda s, _: (once(s)[0], None), after, length=substeps - 1)
+        return after, first
+
+    # The first step is inside the loop, so that the bench is in the program once.
+    def body(number, carry):
+        state, first = carry
+        after, out = once(state)
+        return after, jax.tree_util.tree_map(lambda old, new: jnp.where(number == 0, new, old), first, out)
+
+    blank = jax.tree_util.tree_map(lambda x: jnp.zeros(x.shape, x.dtype), jax.eval_shape(once, state)[1])
+    return jax.lax.fori_loop(jnp.zeros_like(substeps), substeps, body, (state, blank))
+
+
 def predict(
     bench: jm.Bench,
     subject: Subject,
     segment: Batch,
     initial: dict[str, Float[Array, ""]],
     reset: Bool[Array, " time"],
-    substeps: int,
+    substeps: int | Int[Array, ""],
     balanced: bool,
 ) -> dict[str, Row]:
     """Every channel that a bench and its sensors can predict, at each row of `segment`.
 
     **Arguments:** `reset`: rows at which the motion returns to the measured one (windows); `substeps`: steps of the
-    bench per row; `balanced`: current by the torque balance of the measured motion.
+    bench per row, which forward mode takes as data, reverse mode as an `int`; `balanced`: current by the torque balance
+    of the measured motion.
     """
     sensors = subject.sensors
     command = delayed(segment.command, segment.dt, sensors.delay) + sensors.torque_offset
@@ -91,11 +121,7 @@ def predict(
         # Padding has no duration; a step of it must still be a step.
         live = dt > 0
         step = jnp.where(live, dt, jnp.ones_like(dt)) / substeps
-        after, first = bench.step(state, subject.bench, row_input, step)
-        if substeps > 1:
-            after, _ = jax.lax.scan(
-                lambda s, _: (bench.step(s, subject.bench, row_input, step)[0], None), after, length=substeps - 1
-            )
+        after, first = _advance(bench, state, subject, row_input, step, substeps)
         after = jax.tree_util.tree_map(lambda new, old: jnp.where(live, new, old), after, state)
         return after, (state.qpos, state.qvel, first)
 

@@ -1,9 +1,11 @@
 """The cost of a fit and its derivatives, as pure functions of the unknowns."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 import jaxmotor as jm
 
@@ -34,9 +36,9 @@ class Jacobian(eqx.Module):
 
 
 class Problem(eqx.Module):
-    """A fit: `bench`, `substeps` and `balanced` (see `predict`) are structure, the rest data.
+    """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data; so is `substeps` where it is an array.
 
-    `reset` marks the rows at which the motion returns to the measured one; `expand` says which free parameter each
+    `reset` marks the rows at which the motion returns to the measured one; `owner` says which free parameter each
     coordinate belongs to.
     """
 
@@ -48,8 +50,12 @@ class Problem(eqx.Module):
     reset: Bool[Array, "segment time"]
     prior: Prior
     owner: tuple[int, ...] = eqx.field(static=True)
-    substeps: int = eqx.field(static=True, default=1)
+    substeps: int | Int[Array, ""] = 1
     balanced: bool = eqx.field(static=True, default=False)
+
+    def stepped(self, substeps: int, reverse: bool) -> "Problem":
+        """The same with so many steps per row: one program for all numbers, except for `reverse` mode."""
+        return dataclasses.replace(self, substeps=substeps if reverse else jnp.asarray(substeps))
 
     @property
     def initial_names(self) -> tuple[str, ...]:

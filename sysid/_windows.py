@@ -17,6 +17,8 @@ LONGEST = 4096
 
 _SHORTEST = 4
 _BUCKET = 64
+_STRIDES = (1.0, 1.25, 1.5, 1.75)
+"""Steps within an octave to which rows are padded: logs of nearly one length share a program."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,7 +125,7 @@ def batch(
     are its own.
     """
     longest = max(piece.last - piece.first for piece in cut)
-    rows = -(-longest // _BUCKET) * _BUCKET
+    rows = padded_rows(longest)
 
     def padded(values: np.ndarray, piece: Piece, fill: float | bool | None = None) -> np.ndarray:
         part = values[piece.first : piece.last]
@@ -179,6 +181,14 @@ def batch(
         log=jnp.asarray(np.array([p.log for p in cut], dtype=np.int32)),
         pick=jnp.asarray(np.array([picks[p.log] for p in cut], dtype=np.int32).reshape(len(cut), -1)),
     )
+
+
+def padded_rows(rows: int) -> int:
+    """The length to which a piece of so many rows is padded."""
+    if rows <= _BUCKET:
+        return _BUCKET
+    octave = 2 ** int(np.floor(np.log2(rows)))
+    return next((int(octave * s) for s in _STRIDES if octave * s >= rows), 2 * octave)
 
 
 def resets(shape: tuple[int, ...], every: int) -> np.ndarray:
