@@ -44,12 +44,12 @@ def control_attributes(actuator: Actuator, params: ActuatorParams) -> Attributes
             raise no_counterpart(actuator.controller, "controller")
     for stage, values in _filters(actuator.setpoint, params.setpoint):
         match stage:
-            case SlewLimiter():
+            case SlewLimiter() if attributes["input"] not in ("voltage", "none"):
                 gains[3] = float(values.slew_rate)
             case CommandRange():
                 attributes["ctrlrange"] = (float(values.lowest_command), float(values.highest_command))
             case _:
-                raise no_counterpart(stage, "command filter")
+                raise no_counterpart(stage, f'filter (of the input "{attributes["input"]}")')
     _add_supply(actuator, params, attributes, gains)
     return attributes | ({"controller": gains} if any(gains) else {})
 

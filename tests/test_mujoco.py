@@ -216,6 +216,48 @@ def simulated(mujoco, model, ctrl, qpos, qvel):
     return force, act
 
 
+PENDULUM = """<mujoco><option timestep="0.001" integrator="{integrator}"/><worldbody><body>
+<joint name="j" type="hinge" axis="0 1 0" damping="0.01"/>
+<inertial pos="0 0 -0.15" mass="0.5" diaginertia="0.005 0.005 0.005"/></body></worldbody>
+<actuator>{motor}</actuator></mujoco>"""
+
+
+@pytest.mark.parametrize("lagging", [False, True])
+@pytest.mark.parametrize(("name", "integrator"), [("Euler", jm.Euler()), ("implicitfast", jm.ImplicitFast())])
+def test_pendulum_beside_mujoco(name, integrator, lagging):
+    mujoco = pytest.importorskip("mujoco", reason="the mujoco extra is not installed")
+    given = {
+        "resistance": (2.0,),
+        "motorconst": (0.05,),
+        "gear": (-7.0,),
+        "inductance": (0.0, 0.002 if lagging else 0.0),
+        "thermal": (8.0, 0.5, 0.0, 0.0039, 25.0, 35.0),
+        "saturation": (0.08, 0.0, 250.0),
+        "cogging": (0.004, 12.0, 0.4),
+        "lugre": (150.0, 0.02, 0.01, 0.015, 0.5),
+        "damping": (1e-5, 1e-6, 1e-7),
+        "armature": (1e-5,),
+        "controller": (0.08, 0.2, 0.003, 30.0, 0.2, 12.0),
+    }
+    motor = element(given, name="m", joint="j", input="pos vel")
+    model = mujoco.MjModel.from_xml_string(PENDULUM.format(integrator=name, motor=motor))
+    data = mujoco.MjData(model)
+    rows = 0.01 * np.arange(1000)
+    commands, theirs = np.stack([8 * np.sin(rows), np.cos(rows)], axis=1), []
+    for command in commands:
+        data.ctrl[:] = command
+        theirs.append((data.qpos[0], data.qvel[0]))
+        mujoco.mj_step(model, data)
+        theirs[-1] += (data.actuator_force[0],)
+    actuator, params = mjcf.load(model, "m")
+    bench = jm.Bench(actuator, jm.Pendulum(), integrator)
+    load = jm.PendulumParams(mass=0.5, length=0.15, inertia=0.005, damping=0.01)
+    bench_params = jm.BenchParams(params, load)
+    _, outs = jm.rollout(bench, bench.init(bench_params), bench_params, commands, 1e-3)
+    ours = np.stack([outs.qpos, outs.qvel, outs.actuator.motor_torque], axis=1)
+    assert off(ours, np.array(theirs)) < 1e-10
+
+
 @pytest.mark.parametrize("seed", range(STRUCTURES))
 def test_beside_mujoco(seed):
     mujoco = pytest.importorskip("mujoco", reason="the mujoco extra is not installed")

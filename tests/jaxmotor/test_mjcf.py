@@ -257,6 +257,11 @@ def test_what_mujoco_cannot_say():
         (jm.Actuator(motor, jm.DutyDrive(), jm.FixedSupply()), {}, "controller DutyDrive"),
         (jm.Actuator(motor, jm.VoltageDrive(), delay=jm.Delay(2)), {}, "command delay Delay"),
         (jm.Actuator(motor, jm.VelocityPI()), {"controller": jm.VelocityPIParams(1.0)}, "controller VelocityPI"),
+        (
+            jm.Actuator(motor, jm.VoltageDrive(), setpoint=jm.SlewLimiter()),
+            {"setpoint": jm.SlewLimiterParams(1.0)},
+            'filter .of the input "voltage". SlewLimiter',
+        ),
     ):
         with pytest.raises(ValueError, match=f"no counterpart of the {what}"):
             written(actuator, **more)
