@@ -2,10 +2,11 @@
 
 import functools
 import json
+import os
 import pathlib
 import sys
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -20,6 +21,7 @@ app = typer.Typer(
     add_completion=False,
 )
 
+_INTERRUPTED = 130
 _CACHE = Annotated[bool, typer.Option("--cache/--no-cache", help="Keep compiled programs in the user's cache folder.")]
 _LOGS = Annotated[list[pathlib.Path], typer.Argument(help="Bench logs: CSV, JSON of BAM ...", metavar="LOG...")]
 
@@ -195,6 +197,13 @@ def export_fit(
     run(fit, to, out, joint, bus_voltage)
 
 
+def _stop() -> NoReturn:
+    """End at once: tearing down a compiled program that was interrupted in its midst can crash the interpreter."""
+    typer.echo("sysid: stopped, no fit.json was written", err=True)
+    sys.stderr.flush()
+    os._exit(_INTERRUPTED)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """The `sysid` program: exit status 0 when a result was written, 1 on bad input with one line that says why."""
     try:
@@ -206,10 +215,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
             typer.echo(f"sysid: {' '.join(message().split())} (sysid --help lists what there is)", err=True)
             status = 1
         elif type(error).__name__ == "Abort":
-            typer.echo("sysid: stopped", err=True)
-            status = 130
+            _stop()
         else:
             raise
+    if status == _INTERRUPTED:
+        _stop()
     sys.exit(status if isinstance(status, int) else 0)
 
 

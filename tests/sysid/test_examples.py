@@ -1,13 +1,18 @@
 """The shipped logs are what the script beside them makes, by a simulator that is not ours."""
 
+import importlib
 import importlib.util
 import json
 import pathlib
 import re
 
+import equinox
+import jax
+import jax.numpy
 import numpy as np
 import pytest
 
+import jaxmotor
 from sysid._model_file import read_model
 from sysid._read import read_log
 
@@ -99,3 +104,15 @@ def test_the_model_file_of_the_readme_is_one(tmp_path):
     (tmp_path / "motor.toml").write_text(block)
     model = read_model(tmp_path / "motor.toml")
     assert {"resistance", "motor_constant", "inertia", "coulomb_friction", "viscous_damping"} == set(model.free.names)
+
+
+def test_the_stage_of_the_contributing_page_is_one():
+    text = (FOLDER.parent / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"^```python\n(.*?)^```", text, re.S | re.M)
+    names = {"eqx": equinox, "jnp": jax.numpy, "AbstractDryFriction": jaxmotor.AbstractDryFriction}
+    names |= vars(importlib.import_module("jaxmotor._parameter"))
+    exec(compile(block, "CONTRIBUTING.md", "exec"), names)
+    params = names["StribeckFrictionParams"](coulomb_friction=0.01, stiction_torque=0.02, stribeck_velocity=1.0)
+    budget = names["StribeckFriction"]().budget(params, jax.numpy.asarray(0.0), None, None)
+    assert float(budget) == pytest.approx(0.02)
+    assert float(names["StribeckFriction"]().budget(params, jax.numpy.asarray(50.0), None, None)) == pytest.approx(0.01)
