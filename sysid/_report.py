@@ -85,9 +85,12 @@ _TIMES = (("compile_s", "compilation"), ("solve_s", "solution"))
 
 
 def _determined(fit: Fit) -> dict[str, str]:
+    # A parameter at a bound or without effect has a part in a combination, but no error of its own.
+    moving = [e.name for e in fit.estimates if e.flag not in ("at bound", "not excited")]
+    known = moving if len(moving) == len(fit.correlation) else [str(k + 1) for k in range(len(fit.correlation))]
     return {
         "identifiability": _inline(png(identifiability_figure(fit.directions, fit.direction_names))),
-        "correlation": _inline(png(correlation_figure(fit.direction_names, fit.correlation))),
+        "correlation": _inline(png(correlation_figure(known, fit.correlation))),
     }
 
 

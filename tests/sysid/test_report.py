@@ -140,6 +140,13 @@ def test_a_picture_per_channel():
     assert set(channel_pictures(alike)) == {"run__1__current.png", "run__1__current-2.png"}
 
 
+def test_a_parameter_at_its_bound_has_no_correlation():
+    *others, last = made_up().estimates
+    bound = dataclasses.replace(last, flag="at bound")
+    text = report_html(made_up(estimates=(*others, bound), correlation=np.array([[1.0, 0.2], [0.2, 1.0]])))
+    assert "at bound" in _Page(text).text
+
+
 def test_nothing_to_draw_is_no_fault():
     empty = made_up(estimates=(), directions=(), direction_names=(), correlation=np.zeros((0, 0)), trace=())
     assert "Parameters" in report_html(empty)
