@@ -95,8 +95,8 @@ class Shaft(AbstractShaft):
         return Motion(speed, angle_before + angle_after, jnp.zeros_like(qvel))
 
     def implicit(self, qvel: Scalar, dt: Scalar) -> Motion:
-        mass = self.inertia + dt * self.damping
-        free = qvel + dt * (self.torque - self.damping * qvel) / mass
-        spent, rest = dt * self.budget / mass, jnp.zeros_like(free)
+        mobility = dt / (self.inertia + dt * self.damping)
+        free = qvel + mobility * (self.torque - self.damping * qvel)
+        spent, rest = mobility * self.budget, jnp.zeros_like(free)
         speed = jnp.maximum(free - spent, rest) + jnp.minimum(free + spent, rest)
         return Motion(speed, dt * speed, jnp.zeros_like(qvel))

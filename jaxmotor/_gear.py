@@ -135,12 +135,12 @@ class AbstractStiffGear(AbstractGear):
         dt: Scalar,
     ) -> GearMotion:
         del state, qpos, dt
-        speed = params.ratio * qvel
+        speed, turns = params.ratio * qvel, 1 / params.ratio
         motion = slide(self.shaft(params, motor, load, speed), speed)
         return GearMotion(
             None,
-            motion.displacement / params.ratio,
-            motion.qvel / params.ratio,
+            motion.displacement * turns,
+            motion.qvel * turns,
             motion.displacement,
             motion.qvel - speed,
             motion.friction_torque,
@@ -167,12 +167,13 @@ class Gear(AbstractStiffGear):
 
     def shaft(self, params: GearParams, motor: MotorSide, load: LoadSide, speed: Scalar) -> Shaft:
         del speed
-        ratio = params.ratio
+        # One division and products: divisions are what a step of a small motor costs.
+        turns = 1 / params.ratio
         return Shaft(
-            inertia=params.rotor_inertia + load.inertia / ratio**2,
-            damping=motor.damping + load.damping / ratio**2,
-            torque=motor.torque + load.torque / ratio,
-            budget=load.budget * abs(1 / ratio),
+            inertia=params.rotor_inertia + load.inertia * (turns * turns),
+            damping=motor.damping + load.damping * (turns * turns),
+            torque=motor.torque + load.torque * turns,
+            budget=load.budget * abs(turns),
         )
 
     def joint_torque(self, params: GearParams, motion: GearMotion, torque: Scalar, dt: Scalar) -> Scalar:

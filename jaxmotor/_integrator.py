@@ -86,7 +86,8 @@ class ExactFlow(AbstractIntegrator):
 
 def _drag_at_rotor(actuator, params, speed):
     ratio = actuator.gear.ratio(params.gear)
-    return actuator.drag.torque(params.drag, ratio, speed / ratio) / ratio
+    turns = 1 / ratio
+    return actuator.drag.torque(params.drag, ratio, speed * turns) * turns
 
 
 def _load_side(actuator, load, params, load_params, motor_torque, qpos, qvel):

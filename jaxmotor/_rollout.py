@@ -45,11 +45,15 @@ def _as_float(tree: PyTree, dtype: jnp.dtype) -> PyTree:
     return jax.tree_util.tree_map(convert, tree)
 
 
-def _per_row(dt: Any, rows: int, dtype: jnp.dtype) -> Float[Array, " time"]:
+def _steps(dt: Any, rows: int, dtype: jnp.dtype) -> tuple[Float[Array, "*time"], Float[Array, " time"] | None]:
+    """The step [s], and the same as scan input where it differs from row to row.
+
+    One step for all rows stays out of the scan, so that what depends on it alone is computed once for the run.
+    """
     steps = jnp.asarray(dt, dtype)
     if steps.ndim > 1 or (steps.ndim == 1 and steps.shape[0] != rows):
         raise ValueError(f"dt has shape {steps.shape}: give one step [s], or one per row ({rows} rows)")
-    return jnp.broadcast_to(steps, (rows,))
+    return steps, steps if steps.ndim else None
 
 
 def _finite(tree: PyTree) -> Bool[Array, ""]:
@@ -84,15 +88,15 @@ def replay(
     """
     dtype = _shared_float(params, state=state)
     ctrl, qpos, qvel = _as_float((ctrl, qpos, qvel), dtype)
-    steps = _per_row(dt, qpos.shape[0], dtype)
+    steps, per_row = _steps(dt, qpos.shape[0], dtype)
     _shared_float(params, ctrl=ctrl, qpos=qpos, qvel=qvel)
 
     @jax.checkpoint
     def body(carry, row):
         command, angle, speed, step = row
-        return actuator.step(carry, params, command, angle, speed, step)
+        return actuator.step(carry, params, command, angle, speed, steps if step is None else step)
 
-    return jax.lax.scan(body, state, (ctrl, qpos, qvel, steps))
+    return jax.lax.scan(body, state, (ctrl, qpos, qvel, per_row))
 
 
 def rollout(
@@ -110,7 +114,7 @@ def rollout(
     dtype = _shared_float(params, state=state)
     ctrl = _as_float(ctrl, dtype)
     rows = jax.tree_util.tree_leaves(ctrl)[0].shape[0]
-    steps = _per_row(dt, rows, dtype)
+    steps, per_row = _steps(dt, rows, dtype)
     _shared_float(params, ctrl=ctrl)
 
     # Reverse mode then keeps one carry per step and recomputes the rest, which is several times cheaper than storing
@@ -119,10 +123,10 @@ def rollout(
     def body(carry, row):
         before, finite = carry
         command, step = row
-        after, out = bench.step(before, params, command, step)
+        after, out = bench.step(before, params, command, steps if step is None else step)
         return (after, finite & jnp.isfinite(after.qpos) & jnp.isfinite(after.qvel)), (before.qpos, before.qvel, out)
 
-    (state, finite), (qpos, qvel, out) = jax.lax.scan(body, (state, jnp.array(True)), (ctrl, steps))
+    (state, finite), (qpos, qvel, out) = jax.lax.scan(body, (state, jnp.array(True)), (ctrl, per_row))
     sound = _finite(ctrl) & _finite(steps) & _numbers(params)
     code = jnp.where(sound, jnp.where(finite, Result.OK.value, Result.NOT_FINITE.value), Result.BAD_INPUT.value)
     return state, BenchOutput(qpos, qvel, out, code.astype(jnp.int32))
