@@ -11,6 +11,9 @@ from ._free import Free, FreeParameter, Place, Subject, places, read, write
 from ._model import Model, checked
 from ._stages import nearest
 
+LATEST = 0.5
+"""Longest delay and lag of a command path that a search considers [s]."""
+
 
 def free_parameter(place: Place, subject: Subject, **changes: Any) -> FreeParameter:
     """A parameter that moves from where the subject stands, within the bounds that its sign allows."""
@@ -19,7 +22,7 @@ def free_parameter(place: Place, subject: Subject, **changes: Any) -> FreeParame
     settings: dict[str, Any] = {
         "start": start if np.isfinite(start) else 1.0,
         "lower": -np.inf if place.sign in ("finite", "not zero") else 0.0,
-        "upper": np.inf,
+        "upper": LATEST if place.name in ("delay", "lag") else np.inf,
     }
     return FreeParameter(place, **(settings | changes))
 

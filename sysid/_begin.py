@@ -18,10 +18,10 @@ def _jitter(parameter: FreeParameter, generator: np.random.Generator) -> float:
 
 
 def _on_grid(parameter: FreeParameter, share: float) -> float:
-    """A coordinate at a share of the way between the bounds, or of twice the start: a stepped command has hardly any
-    slope in a pure delay, so starts scan it instead of walking there."""
-    low, high = parameter.lower, parameter.upper
-    value = low + (high - low) * share if np.isfinite(high - low) else 2 * parameter.start * share
+    """A coordinate at a share of two decades below the upper bound, or around the start: a stepped command has hardly
+    any slope in a pure delay, so starts scan it instead of walking there."""
+    high = parameter.upper if np.isfinite(parameter.upper) else 10 * parameter.start
+    value = high * 10 ** (-2 * (1 - share))
     return float(np.asarray(parameter.bijector().coordinate(jnp.asarray(parameter.inside(value)))))
 
 

@@ -29,13 +29,8 @@ _WARMED = 5.0
 _ROOM_KNOWN = 5.0
 """How far the room may be from the lowest winding temperature seen [K]."""
 
-_LATEST = 0.5
-"""Longest delay and lag of a command path that a search considers [s]."""
 
-
-def choose_model(
-    logs: Sequence[Log], values: Mapping[str, float] | None = None, friction: str | None = None
-) -> Model:
+def choose_model(logs: Sequence[Log], values: Mapping[str, float] | None = None, friction: str | None = None) -> Model:
     """The bench that the channels which all logs have call for; `description` says which and why.
 
     **Arguments:** `values`: numbers that the user states, by name [SI], such as a bus voltage that no log recorded;
@@ -241,18 +236,17 @@ def _speed_loop(channels: set[str]) -> Draft:
     stages = {"controller": "VelocityPI", "controller.integral": "NoIntegral", "load": "RigidLoad"}
     loop = ("proportional_gain", "delay", "lag")
     values = {"delay": 0.1, "lag": 0.03, "inertia": 1e-6, "proportional_gain": 1.0}
-    late = {"delay": {"lower": 0.0, "upper": _LATEST}, "lag": {"lower": 0.0, "upper": _LATEST}}
     if "current" not in channels:
         return Draft(
             stages | _FRICTION,
-            _moving(*loop, "coulomb_friction") | late,
+            _moving(*loop, "coulomb_friction"),
             "command",
             "speed loop of unknown gain behind a delay and a lag; nominal motor with Coulomb friction",
             values,
         )
     return Draft(
         stages | _FRICTION,
-        _moving(*loop, "motor_constant", *_FRICTION_NUMBERS) | late,
+        _moving(*loop, "motor_constant", *_FRICTION_NUMBERS),
         "command",
         "speed loop of unknown gain behind a delay and a lag predicts the speed; the current is the one that Coulomb "
         "and viscous friction ask for at the measured speed",

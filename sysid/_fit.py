@@ -160,7 +160,7 @@ def fit(
     walk, mover = _stages(made, replay, iterations), solver_named(solver)
     reverse = not mover.normal_equations
     problem = made.problem.stepped(substeps or 1, reverse)
-    points, values, trace = solve(mover, problem, points, walk, progress)
+    points, values, trace = _walked(made, problem, points, walk, mover, progress)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
     whole = walk[-1]
     points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
@@ -194,7 +194,12 @@ def fit(
 
 
 def _walked(
-    made: Setup, points: Point, walk: Sequence[Stage], mover: Solver, progress: Callable[[str, int, float], None]
+    made: Setup,
+    problem: Problem,
+    points: Point,
+    walk: Sequence[Stage],
+    mover: Solver,
+    progress: Callable[[str, int, float], None],
 ) -> tuple[Point, np.ndarray, list[tuple[str, int, float]]]:
     """The walk, each leg in units of how far off the best start is when it begins.
 
@@ -204,7 +209,7 @@ def _walked(
     at, trace = Point(points.coordinates[-1], points.initial[-1]), []
     values = np.zeros(points.coordinates.shape[0])
     for stage in walk:
-        problem = eqx.tree_at(lambda p: p.reset, made.problem, jnp.asarray(stage.reset))
+        problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
         _, spread = _off(made, np.asarray(linearized(problem, at).residuals))
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
         problem = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, dict.fromkeys(sigma, BEND)))
