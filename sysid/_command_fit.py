@@ -21,7 +21,7 @@ from ._model_file import read_model
 from ._progress import shown
 from ._report import channel_pictures, report_html
 from ._result import Fit
-from ._rounding import interval, rounded, short
+from ._rounding import interval, short, told
 from ._setup import setup
 from ._solvers import solver_named
 from ._truth import known_truth
@@ -108,7 +108,7 @@ def _tell(result: Fit, truth: Mapping[str, float]) -> None:
     for header in ("parameter", "estimate", "± std error", "unit", "95 % interval", *(["truth"] if truth else []), ""):
         table.add_column(header, no_wrap=True)
     for estimate in result.estimates:
-        value, error = rounded(estimate.value, estimate.std_error)
+        value, error = told(estimate.value, estimate.std_error, estimate.flag)
         known = [short(truth[estimate.name], 6) if estimate.name in truth else ""] if truth else []
         ends = interval(estimate.ci95, estimate.std_error)
         table.add_row(estimate.name, value, error, estimate.unit, ends, *known, estimate.flag)

@@ -10,7 +10,7 @@ from ._finding import Findings
 from ._metrics import Comparison
 from ._report_plots import channel_figure, convergence_figure, correlation_figure, identifiability_figure, png
 from ._result import Fit
-from ._rounding import interval, rounded, short
+from ._rounding import interval, short, told
 from ._stages import stages_of
 
 _VERDICTS = {
@@ -103,7 +103,7 @@ def _inline(picture: bytes) -> str:
 
 
 def _parameter(estimate: Estimate, truth: Mapping[str, float]) -> dict[str, str]:
-    value, error = rounded(estimate.value, estimate.std_error)
+    value, error = told(estimate.value, estimate.std_error, estimate.flag)
     styles = {"identified": "", "weak": "weak"}
     return {
         "name": estimate.name,

@@ -15,6 +15,13 @@ def rounded(value: float, error: float | None) -> tuple[str, str]:
     return f"{value:.{max(size - last, 0)}e}", f"{error:.1e}"
 
 
+def told(value: float, error: float | None, flag: str) -> tuple[str, str]:
+    """Value and error as a table shows them: a value that the logs do not fix is one digit in parentheses."""
+    if error is None and flag in ("open", "not excited"):
+        return f"({value:.1g})", "?"
+    return rounded(value, error)
+
+
 def interval(ends: tuple[float, float] | None, error: float | None) -> str:
     """`"low to high"` to the digits of the error, or `"not known"`."""
     if ends is None:

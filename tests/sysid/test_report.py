@@ -17,7 +17,7 @@ from sysid._log import Log
 from sysid._metrics import Comparison
 from sysid._report import channel_pictures, report_html
 from sysid._result import Fit
-from sysid._rounding import interval, rounded, short
+from sysid._rounding import interval, rounded, short, told
 from sysid._truth import known_truth
 from sysid._verdict import Caution
 
@@ -192,6 +192,12 @@ def test_it_looks_like_a_page_in_a_browser(report, tmp_path):
 )
 def test_as_many_digits_as_the_error_leaves(value, error, words):
     assert rounded(value, error) == words
+
+
+def test_what_is_not_known_gets_no_digits():
+    assert told(0.09272, None, "open") == ("(0.09)", "?")
+    assert told(0.0927, 0.01, "open") == ("0.093", "0.010")
+    assert told(0.5, None, "at bound") == ("0.5", "?")
 
 
 def test_intervals_in_words():
