@@ -35,10 +35,14 @@ def script():
 
 
 @pytest.mark.slow
-def test_the_same_seed_gives_the_same_bytes(script, tmp_path):
+def test_the_script_makes_the_shipped_logs(script, tmp_path):
+    """To the last digit on the machine that made them; another build of the engine may round a reading otherwise."""
     script.main(tmp_path)
     for name in ("motor_a.csv", "motor_b.csv", "motor_hot.csv"):
-        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+        made, shipped = (np.genfromtxt(folder / name, delimiter=",", skip_header=1) for folder in (tmp_path, FOLDER))
+        quantum = np.array([0.0, 0.0, 5.0, 1.0, 0.1][: shipped.shape[1]])
+        assert np.all(np.abs(made - shipped) <= 1.01 * quantum)
+        assert np.mean(made == shipped) > 0.99
 
 
 def test_the_engine_obeys_the_stated_motor(script):
