@@ -209,11 +209,11 @@ def _walked(
     at, trace = Point(points.coordinates[-1], points.initial[-1]), []
     values = np.zeros(points.coordinates.shape[0])
     for stage in walk:
-        problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        _, spread = _off(made, np.asarray(linearized(problem, at).residuals))
+        staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
+        _, spread = _off(made, np.asarray(linearized(staged, at).residuals))
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
-        problem = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, dict.fromkeys(sigma, BEND)))
-        points, values, more = solve(mover, problem, points, [stage], progress)
+        scaled = eqx.tree_at(lambda p: p.scales, staged, scales(sigma, dict.fromkeys(sigma, BEND)))
+        points, values, more = solve(mover, scaled, points, [stage], progress)
         at, trace = chosen(points, values), trace + more
     return points, values, trace
 
