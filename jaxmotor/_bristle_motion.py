@@ -1,6 +1,7 @@
 """One bristle: its deflection under a given speed, and its motion together with the shaft that bends it."""
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 
 from ._exponential import phi1
@@ -44,28 +45,39 @@ def move_bristle(
     mass = shaft.inertia + dt * shaft.damping
     push = shaft.inertia * qvel + dt * shaft.torque
     spring = dt * stiffness * deflection
-    direction = sign(push - spring)
-    # `where` rather than `maximum` or `abs`: their gradients at exactly zero would be halved or lost.
-    excess = direction * (push - spring) - dt * shaft.budget
-    excess = jnp.where(excess < 0, jnp.zeros_like(excess), excess)
+    net = _settled(push - spring, jnp.abs(push) + jnp.abs(spring))
+    direction = sign(net)
+    held = jnp.abs(net) < dt * shaft.budget
+    # Signed, and not `maximum(abs(net) - budget, 0)`: where bristles alone hold, net is zero, and its gradient must not
+    # be halved or lost there. Without a budget nothing is held by it.
+    excess = jnp.where(held, jnp.zeros_like(net), net - direction * dt * shaft.budget)
     square = mass * slip * dt
     linear = (
         mass
         + dt * (dt * stiffness + damping)
         - slip * dt * (direction * (push + damping * deflection) - dt * shaft.budget)
     )
-    speed = direction * _positive_root(square, linear, excess)
+    speed = _signed_root(square, linear, excess)
     spread = 1 + slip * dt * jnp.abs(speed)
     friction = (stiffness * (deflection + dt * speed) + damping * (speed - slip * jnp.abs(speed) * deflection)) / spread
     return Motion(speed, dt * speed, -friction)
 
 
-def _positive_root(square: Scalar, linear: Scalar, excess: Scalar) -> Scalar:
-    """The root x >= 0 of square x^2 + linear x - excess, for square >= 0 and excess >= 0, without cancellation."""
-    discriminant = jnp.square(linear) + 4 * square * excess
+def _settled(net: Scalar, size: Scalar) -> Scalar:
+    """`net`, and exactly zero where it is only the rounding of a balance of terms of that `size`; gradient kept.
+
+    A shaft held by bristles then rests, and all of its derivatives are those of one side.
+    """
+    rounding = 4 * jnp.finfo(net.dtype).eps * size
+    return jnp.where(jnp.abs(net) <= rounding, net - jax.lax.stop_gradient(net), net)
+
+
+def _signed_root(square: Scalar, linear: Scalar, excess: Scalar) -> Scalar:
+    """x with the sign of `excess` and square |x|^2 + linear |x| = |excess|, for square >= 0, without cancellation."""
+    discriminant = jnp.square(linear) + 4 * square * jnp.abs(excess)
     real = discriminant > 0
     root = jnp.where(real, jnp.sqrt(jnp.where(real, discriminant, jnp.ones_like(linear))), jnp.zeros_like(linear))
     rising = linear > 0
     denominator = jnp.where(rising, linear + root, jnp.ones_like(linear))
     doubled = jnp.where(rising | (square <= 0), jnp.ones_like(square), 2 * square)
-    return jnp.where(rising, 2 * excess / denominator, (root - linear) / doubled)
+    return jnp.where(rising, 2 * excess / denominator, sign(excess) * (root - linear) / doubled)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.flatten_util import ravel_pytree
 
 import jaxmotor as jm
 
@@ -390,3 +391,47 @@ def test_comes_to_rest_in_single_precision(stiffness, share):
     assert abs(float(qvel[2400])) < 1e-5
     assert abs(float(qvel[-1])) < 1e-5
     assert float(qpos[-1]) == float(qpos[-1000])
+
+
+# At rest, bent but holding, sliding, and reversing within the step.
+@pytest.mark.parametrize(
+    ("deflection", "qvel", "torque"),
+    [
+        (0.0, 0.0, 0.0),
+        (2e-4, 0.0, 0.04),
+        (2e-4, 0.0, 0.055),
+        (-3e-4, 0.4, 0.02),
+        (4e-4, -0.3, 0.3),
+        (1e-4, 1e-3, -0.05),
+    ],
+)
+def test_gradients_of_the_balance(deflection, qvel, torque):
+    bristle, friction = jm.LuGre(damping_decay=jm.GaussianDecay()), lugre(200.0, 0.3, 0.05, 0.09, 0.3)
+    machine, params = bench(bristle, friction, 1e-3, damping=1e-3)
+    start = machine.init(params)
+    leaves, unravel = ravel_pytree(params)
+
+    def step(x):
+        values = unravel(x[3:])
+        state = jm.BenchState(
+            jax.tree.map(lambda _: x[0], start.actuator),
+            jnp.zeros(()),
+            x[1],
+        )
+        after, out = machine.step(state, values, x[2], jnp.asarray(1e-3))
+        return jnp.stack([after.qpos, after.qvel, after.actuator.motor.bristle.deflection, out.motor_torque])
+
+    x = np.concatenate([[deflection, qvel, torque], leaves])
+    forward, reverse = (np.asarray(jax.jit(jac(step))(x)) for jac in (jax.jacfwd, jax.jacrev))
+    size = np.concatenate([[1e-9, 1e-8, 1e-9], 1e-6 * np.abs(leaves)])
+    moved = jax.jit(jax.vmap(step))
+    f0 = moved(x[None])
+    above, above2, below, below2 = (np.asarray(moved(x + k * np.diag(size)) - f0) for k in (1, 2, -1, -2))
+    heard = size > 0
+    weight = np.concatenate([[1e-3, 1.0, 0.1], np.abs(leaves)])[heard]
+    # Second order on either side: where the shaft is exactly in balance, bending on and unbending differ.
+    sides = [(step[heard] / (2 * size[heard, None])).T * weight for step in (4 * above - above2, below2 - 4 * below)]
+    ours = forward[:, heard] * weight
+    miss = np.min([np.abs(ours - side) for side in (*sides, (sides[0] + sides[1]) / 2)], axis=0)
+    assert (miss < 1e-6 * np.abs(sides).max() + 1e-12).all()
+    np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-15)
