@@ -4,6 +4,8 @@ import numpy as np
 from scipy.signal import lfilter
 
 _HIGHEST_ORDER = 24
+_SMOOTHEST = 1e-6
+"""Share of the variance below which the unpredictable part is rounding: a smooth misfit is no random process."""
 
 
 def autoregression(series: list[np.ndarray]) -> tuple[np.ndarray, float]:
@@ -20,6 +22,7 @@ def autoregression(series: list[np.ndarray]) -> tuple[np.ndarray, float]:
     coefficients = np.ones(1)
     if variance == 0:
         return coefficients, 0.0
+    least = _SMOOTHEST * variance
     forward, backward = [r.copy() for r in runs], [r.copy() for r in runs]
     best = (count * np.log(variance), coefficients, variance)
     for order in range(1, min(_HIGHEST_ORDER, count // 20) + 1):
@@ -35,7 +38,7 @@ def autoregression(series: list[np.ndarray]) -> tuple[np.ndarray, float]:
         padded = np.append(coefficients, 0.0)
         coefficients = padded + reflection * padded[::-1]
         variance *= 1 - reflection**2
-        if variance <= 0:
+        if variance <= least:
             break
         score = count * np.log(variance) + order * np.log(count)
         if score < best[0]:

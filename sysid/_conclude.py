@@ -1,6 +1,5 @@
 """From the best point of a walk to a result that says what it is worth."""
 
-import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ import numpy as np
 
 from ._estimate import Estimate, estimate, stands_at_bound
 from ._free import Subject, write
-from ._identifiability import directions
+from ._identifiability import Direction, directions
 from ._log import Log
 from ._metrics import Comparison, comparisons
 from ._normal_equations import Point
@@ -44,15 +43,21 @@ def chosen(points: Point, values: np.ndarray) -> Point:
     return Point(points.coordinates[best], points.initial[best])
 
 
+def _slope(problem: Problem, point: Point, k: int) -> float:
+    """Change of a value per unit of its coordinate."""
+    bijector, coordinate, step = problem.unknowns.bijectors[problem.owner[k]], float(point.coordinates[k]), 1e-6
+    up, down = (float(bijector.value(jnp.asarray(coordinate + d))) for d in (step, -step))
+    return (up - down) / (2 * step)
+
+
 def _sizes(made: Setup, point: Point) -> np.ndarray:
     """Relative change of each coordinate's value per unit of the coordinate."""
     sizes = []
-    for coordinate, owner in zip(np.asarray(point.coordinates), made.problem.owner, strict=True):
+    for k, owner in enumerate(made.problem.owner):
         parameter = made.model.free.parameters[owner]
-        bijector, step = made.problem.unknowns.bijectors[owner], 1e-6
-        up, down, here = (float(bijector.value(jnp.asarray(coordinate + d))) for d in (step, -step, 0.0))
+        here = float(made.problem.unknowns.bijectors[owner].value(point.coordinates[k]))
         size = abs(here) if parameter.lower >= 0 else max(abs(here), parameter.scale)
-        sizes.append((up - down) / (2 * step) / max(size, 1e-300))
+        sizes.append(_slope(made.problem, point, k) / max(size, 1e-300))
     return np.array(sizes)
 
 
@@ -115,14 +120,12 @@ def conclude(
     bound = np.array(
         [stands_at_bound(free[o], v, free[o].start) for o, v in zip(problem.owner, at_values, strict=True)]
     )
-    power = np.zeros(total)
-    np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
-    lively = power > 0
+    lively = _lively(derivative, pick, total)
     inner = np.flatnonzero(lively & ~bound)
-    known = _covered(residual, halved, derivative, problem, pick, inner, total, channels)
+    known = _covered(residual, halved, derivative, point, problem, pick, inner)
     found = _estimates(made, point, known, inner, lively, bound)
     names = [made.names[k] for k in inner]
-    ways = directions(known.information, known.covariance, sizes[inner])
+    ways, way_names = _ways(made, problem, point, bound, (residual, halved, derivative), known, sizes, inner)
     errors = np.sqrt(np.maximum(np.diagonal(known.covariance), 1e-300))
     shifts = dict(zip(names, np.abs(known.step_shift) / errors, strict=True))
     identified = {e.name for e in found if e.flag == "identified"}
@@ -131,9 +134,10 @@ def conclude(
     warnings = cautions(
         found,
         ways,
-        names,
+        way_names,
         sensor_misfit,
         known.correlation,
+        known.inflation,
         settled,
         _disagreeing(made, points, values, loose),
     )
@@ -142,7 +146,7 @@ def conclude(
         model=fitted,
         estimates=tuple(found),
         directions=tuple(ways),
-        direction_names=tuple(names),
+        direction_names=tuple(way_names),
         correlation=known.covariance / np.outer(errors, errors),
         comparisons=tuple(
             _compared(made, problem, point, {c: np.asarray(v) for c, v in around.predicted.items()}, held)
@@ -157,7 +161,53 @@ def conclude(
     return result, max(settled.values(), default=0.0)
 
 
-def _covered(residual, halved, derivative, problem, pick, inner, total, channels) -> Uncertainty:
+def _lively(derivative: np.ndarray, pick: np.ndarray, total: int) -> np.ndarray:
+    """Whether a coordinate has any effect on any residual."""
+    power = np.zeros(total)
+    np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
+    return power > 0
+
+
+def _ways(
+    made: Setup,
+    problem: Problem,
+    point: Point,
+    bound: np.ndarray,
+    around: tuple[np.ndarray, np.ndarray, np.ndarray],
+    known: Uncertainty,
+    sizes: np.ndarray,
+    inner: np.ndarray,
+) -> tuple[list[Direction], list[str]]:
+    """What the logs fix and leave open, and the names that this is said of.
+
+    A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is taken at a
+    typical value, with the residuals of the best point.
+    """
+    if not bound.any():
+        return directions(known.information, known.covariance, sizes[inner]), [made.names[k] for k in inner]
+    residual, halved, derivative = around
+    free = made.model.free.parameters
+    usual = [p.bijector().coordinate(jnp.asarray(p.typical)) for p in (free[o] for o in problem.owner)]
+    off = Point(jnp.where(jnp.asarray(bound), jnp.stack(usual), point.coordinates), point.initial)
+    pick = np.asarray(problem.batch.pick)
+    columns = derivative.copy()
+    moved = np.asarray(linearized(problem, off).derivatives)
+    for s, row in enumerate(pick):
+        columns[s][..., : len(row)][..., bound[row]] = moved[s][..., : len(row)][..., bound[row]]
+    every = np.flatnonzero(_lively(columns, pick, len(made.names)))
+    wide = _covered(residual, halved, columns, off, problem, pick, every)
+    return directions(wide.information, wide.covariance, _sizes(made, off)[every]), [made.names[k] for k in every]
+
+
+def _covered(
+    residual: np.ndarray,
+    halved: np.ndarray,
+    derivative: np.ndarray,
+    point: Point,
+    problem: Problem,
+    pick: np.ndarray,
+    inner: np.ndarray,
+) -> Uncertainty:
     """The uncertainty of the coordinates that move freely; one at a bound or without effect is held."""
     position = {int(k): n for n, k in enumerate(inner)}
     local = [k for k in range(pick.shape[1]) if any(int(p) in position for p in pick[:, k])]
@@ -170,9 +220,10 @@ def _covered(residual, halved, derivative, problem, pick, inner, total, channels
         for n, k in enumerate(local):
             if int(row[k]) not in position:
                 columns[s, ..., n] = 0.0
-    slopes = np.asarray(problem.prior.width)
-    del total
-    prior = np.where(np.isfinite(slopes), 1.0 / slopes**2, 0.0)[inner]
+    # A prior speaks of the physical value, the covariance of the coordinate.
+    slopes = np.array([_slope(problem, point, int(k)) for k in inner])
+    prior = (slopes / np.asarray(problem.prior.width)[inner]) ** 2
+    channels = list(problem.batch.channels)
     return uncertainty(
         residual,
         halved,

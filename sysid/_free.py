@@ -103,6 +103,13 @@ class FreeParameter:
             return (self.upper - self.lower) / 2
         return abs(self.start) if self.start != 0 else 1.0
 
+    @property
+    def typical(self) -> float:
+        """A value well off the bounds [unit]: the middle between two, else that of `scale`."""
+        if np.isfinite(self.upper - self.lower):
+            return (self.lower + self.upper) / 2
+        return self.scale
+
     def bijector(self) -> AbstractBijector:
         """Two bounds: logit; positive: logarithm; signed: affine."""
         dtype = jnp.result_type(float)

@@ -12,10 +12,10 @@ from jaxtyping import Array, Float
 
 class Point(eqx.Module):
     """The unknowns: `coordinates` of the free parameters, and `initial` states of each segment in units of their
-    width."""
+    width; several starts in front."""
 
-    coordinates: Float[Array, " n"]
-    initial: Float[Array, "segment m"]
+    coordinates: Float[Array, "*start n"]
+    initial: Float[Array, "*start segment m"]
 
 
 class NormalEquations(eqx.Module):
@@ -47,5 +47,5 @@ def _diagonal(matrix: Float[Array, "*s n n"], damping: Float[Array, ""]) -> Floa
     diagonal = jnp.diagonal(matrix, axis1=-2, axis2=-1)
     # A parameter without effect has a zero row: a floor keeps it where it is instead of dividing by zero.
     floor = jnp.finfo(matrix.dtype).tiny ** 0.5
-    x = damping * diagonal + floor
-    return jax.vmap(jnp.diag)(x) if x.ndim > 1 else jnp.diag(x)
+    added = damping * diagonal + floor
+    return jax.vmap(jnp.diag)(added) if added.ndim > 1 else jnp.diag(added)

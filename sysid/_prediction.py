@@ -120,7 +120,7 @@ def predict(
         )
         # Padding has no duration; a step of it must still be a step.
         live = dt > 0
-        step = jnp.where(live, dt, jnp.ones_like(dt)) / substeps
+        step = jnp.where(live, dt, jnp.ones_like(dt)) / jnp.asarray(substeps, dt.dtype)
         after, first = _advance(bench, state, subject, row_input, step, substeps)
         after = jax.tree_util.tree_map(lambda new, old: jnp.where(live, new, old), after, state)
         return after, (state.qpos, state.qvel, first)

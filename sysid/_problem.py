@@ -36,7 +36,7 @@ class Jacobian(eqx.Module):
 
 
 class Problem(eqx.Module):
-    """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data; so is `substeps` where it is an array.
+    """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data (`substeps` where it is an array).
 
     `reset` marks the rows at which the motion returns to the measured one; `owner` says which free parameter each
     coordinate belongs to.
@@ -55,7 +55,7 @@ class Problem(eqx.Module):
 
     def stepped(self, substeps: int, reverse: bool) -> "Problem":
         """The same with so many steps per row: one program for all numbers, except for `reverse` mode."""
-        return dataclasses.replace(self, substeps=substeps if reverse else jnp.asarray(substeps))
+        return dataclasses.replace(self, substeps=substeps if reverse else jnp.asarray(substeps, jnp.int32))
 
     @property
     def initial_names(self) -> tuple[str, ...]:

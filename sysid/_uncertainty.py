@@ -15,12 +15,14 @@ from ._autocorrelation import autoregression, spread
 @dataclasses.dataclass(frozen=True)
 class Uncertainty:
     """`covariance` of the coordinates [coordinate^2] and `information` H, both (n, n); per channel the lag-one
-    `correlation` of the residuals [1] and the mean square `misfit` in units of sigma; `step_shift` (n,): how far the
-    coordinates would move if every step of the integration were halved."""
+    `correlation` of the residuals [1], the `inflation` [1] of the variance of their mean over that of white ones, and
+    the mean square `misfit` in units of sigma; `step_shift` (n,): how far the coordinates would move if every step of
+    the integration were halved."""
 
     covariance: np.ndarray
     information: np.ndarray
     correlation: dict[str, float]
+    inflation: dict[str, float]
     misfit: dict[str, float]
     step_shift: np.ndarray
 
@@ -63,7 +65,7 @@ def uncertainty(
         flat = derivatives[s].reshape(-1, derivatives.shape[-1])
         weights = (slopes[s] * usable[s]).reshape(-1)
         columns.append(_without_initial(flat, weights, local, 1e-2).reshape(channels, -1, local))
-    correlation, misfit = {}, {}
+    correlation, inflation, misfit = {}, {}, {}
     for c in range(channels):
         runs = [influence[s, c][usable[s, c]] for s in range(segments)]
         rows = sum(len(r) for r in runs)
@@ -83,10 +85,12 @@ def uncertainty(
             np.add.at(gradient, pick[s], part.T @ moved[s, c][kept])
         joined = [r for r in runs if len(r) > 2]
         top = sum(float(r[1:] @ r[:-1]) for r in joined)
-        correlation[names[c]] = top / max(sum(float(r @ r) for r in joined), 1e-300)
+        power = max(sum(float(r @ r) for r in joined), 1e-300)
+        correlation[names[c]] = top / power
+        inflation[names[c]] = variance / max(coefficients.sum() ** 2, 1e-12) / (power / rows)
         misfit[names[c]] = float(np.mean(np.concatenate([residuals[s, c][usable[s, c]] for s in range(segments)]) ** 2))
     inverse = _inverse(information)
-    return Uncertainty(inverse @ scatter @ inverse, information, correlation, misfit, -inverse @ gradient)
+    return Uncertainty(inverse @ scatter @ inverse, information, correlation, inflation, misfit, -inverse @ gradient)
 
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:

@@ -8,8 +8,12 @@ import numpy as np
 from ._estimate import Estimate
 from ._identifiability import OPEN, Direction, in_words
 
-_MISFIT = 4.0
+_MISFIT = 2.0
+"""Mean square residual in units of the sensor's noise from which the model is said to lack something."""
+
 _CORRELATED = 0.5
+_INFLATED = 4.0
+"""Errors twice those of white residuals: memory that lag one may be too short to show."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,14 +38,15 @@ def cautions(
     names: Sequence[str],
     sensor_misfit: Mapping[str, float],
     correlation: Mapping[str, float],
+    inflation: Mapping[str, float],
     shifts: Mapping[str, float],
     disagreeing: Mapping[str, float],
 ) -> list[Caution]:
     """Everything that keeps a result from being taken at its word.
 
-    **Arguments:** `names` of the parameters in `directions`; `sensor_misfit`: mean square residual in
-    units of the sensors' noise; `correlation` lag-one; `shifts`: moves under a halved step in standard
-    errors; `disagreeing`: parameters in which equally good starts differ, as a ratio.
+    **Arguments:** `names` of the parameters in `directions`; `sensor_misfit`: mean square residual in units of the
+    sensors' noise; `correlation` lag-one; `inflation` of the variance of the mean residual; `shifts`: moves under a
+    halved step in standard errors; `disagreeing`: parameters in which equally good starts differ, as a ratio.
     """
     found: list[Caution] = []
     unseen = _listed(estimates, "not excited")
@@ -83,7 +88,7 @@ def cautions(
                 f"residuals above the sensor noise, as a ratio: {words}; the model lacks something the log shows",
             )
         )
-    remembering = {c: r for c, r in correlation.items() if abs(r) > _CORRELATED}
+    remembering = {c: r for c, r in correlation.items() if abs(r) > _CORRELATED or inflation[c] > _INFLATED}
     if remembering:
         words = ", ".join(f"{c} {r:.2f}" for c, r in remembering.items())
         found.append(

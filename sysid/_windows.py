@@ -127,7 +127,7 @@ def batch(
     longest = max(piece.last - piece.first for piece in cut)
     rows = padded_rows(longest)
 
-    def padded(values: np.ndarray, piece: Piece, fill: float | bool | None = None) -> np.ndarray:
+    def padded(values: np.ndarray, piece: Piece, fill: float | int | bool | None = None) -> np.ndarray:
         part = values[piece.first : piece.last]
         last = part[-1] if fill is None else fill
         return np.concatenate([part, np.full(rows - len(part), last, dtype=part.dtype)])
