@@ -95,8 +95,8 @@ class Shaft(AbstractShaft):
         return Motion(speed, angle_before + angle_after, jnp.zeros_like(qvel))
 
     def implicit(self, qvel: Scalar, dt: Scalar) -> Motion:
-        mobility = dt / (self.inertia + dt * self.damping)
-        free = qvel + mobility * (self.torque - self.damping * qvel)
-        spent, rest = mobility * self.budget, jnp.zeros_like(free)
-        speed = jnp.maximum(free - spent, rest) + jnp.minimum(free + spent, rest)
+        # One division, at the end: before it, XLA would repeat all that leads to the torque for each of its two uses.
+        momentum, spent, rest = self.inertia * qvel + dt * self.torque, dt * self.budget, jnp.zeros_like(qvel)
+        kept = jnp.maximum(momentum - spent, rest) + jnp.minimum(momentum + spent, rest)
+        speed = kept / (self.inertia + dt * self.damping)
         return Motion(speed, dt * speed, jnp.zeros_like(qvel))
