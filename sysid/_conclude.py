@@ -1,35 +1,33 @@
 """From the best point of a walk to a result that says what it is worth."""
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from ._estimate import Estimate, estimate, stands_at_bound
+from ._estimate import Estimate, estimate
 from ._free import Subject, write
-from ._identifiability import Direction, directions
+from ._known import Known, known
 from ._log import Log
 from ._metrics import Comparison, comparisons
 from ._normal_equations import Point
-from ._problem import Jacobian, Problem
+from ._problem import Problem
 from ._result import Fit
 from ._setup import Setup, setup, usable_rows
-from ._uncertainty import Uncertainty, uncertainty
 from ._verdict import cautions
 
-_EQUAL_COST = 1.005
+_EQUAL_COST = 3.0
+"""Half the change of a sum of squares [1] by which ends may differ and still be called equally good."""
 
+_ROUGH = 0.02
+_ENTANGLED = 100.0
+"""Ratio of a standard error [1] to the one that all other parameters known would leave."""
 
-@eqx.filter_jit
-def _linearized(problem: Problem, point: Point) -> Jacobian:
-    return problem.jacobian(point)
-
-
-def linearized(problem: Problem, point: Point, finer: int = 1) -> Jacobian:
-    """The problem around a point, with `finer` times as many steps per row: one program whatever their number."""
-    return _linearized(problem.stepped(finer * int(problem.substeps), reverse=False), point)
+_OUTSIDE = 4.0
+"""Standard errors apart from which two ends are not one."""
 
 
 @eqx.filter_jit
@@ -43,56 +41,54 @@ def chosen(points: Point, values: np.ndarray) -> Point:
     return Point(points.coordinates[best], points.initial[best])
 
 
-def _slope(problem: Problem, point: Point, k: int) -> float:
-    """Change of a value per unit of its coordinate."""
-    bijector, coordinate, step = problem.unknowns.bijectors[problem.owner[k]], float(point.coordinates[k]), 1e-6
-    up, down = (float(bijector.value(jnp.asarray(coordinate + d))) for d in (step, -step))
-    return (up - down) / (2 * step)
-
-
-def _sizes(made: Setup, point: Point) -> np.ndarray:
-    """Relative change of each coordinate's value per unit of the coordinate."""
-    sizes = []
-    for k, owner in enumerate(made.problem.owner):
-        parameter = made.model.free.parameters[owner]
-        here = float(made.problem.unknowns.bijectors[owner].value(point.coordinates[k]))
-        size = abs(here) if parameter.lower >= 0 else max(abs(here), parameter.scale)
-        sizes.append(_slope(made.problem, point, k) / max(size, 1e-300))
-    return np.array(sizes)
-
-
-def _estimates(
-    made: Setup, point: Point, known: Uncertainty, inner: np.ndarray, lively: np.ndarray, bound: np.ndarray
-) -> list[Estimate]:
-    """Every coordinate's estimate; `inner` are those that the covariance covers, `lively` those the data see, `bound`
-    those that ended at a bound."""
-    found, place = [], {int(k): n for n, k in enumerate(inner)}
+def _estimates(made: Setup, point: Point, here: Known, disagreeing: Mapping[str, float]) -> list[Estimate]:
+    """Every coordinate's estimate; none has an interval where equally good starts lie outside of it."""
+    found, place = [], {int(k): n for n, k in enumerate(here.covered)}
     for k, (name, owner) in enumerate(zip(made.names, made.problem.owner, strict=True)):
-        variance = float(known.covariance[place[k], place[k]]) if k in place else 0.0
-        found.append(
-            estimate(
-                made.model.free.parameters[owner],
-                name,
-                float(point.coordinates[k]),
-                variance,
-                float(lively[k]),
-                bool(bound[k]),
-            )
+        variance = float(here.uncertainty.covariance[place[k], place[k]]) if k in place else 0.0
+        single = estimate(
+            made.model.free.parameters[owner],
+            name,
+            float(point.coordinates[k]),
+            variance,
+            float(here.lively[k]),
+            bool(here.bound[k]),
         )
+        information = float(here.uncertainty.information[place[k], place[k]]) if k in place else 0.0
+        if single.relative is not None and single.relative > _ROUGH and variance * information > _ENTANGLED**2:
+            # Known by what others are taken to be: no number to rely on by itself.
+            single = dataclasses.replace(single, flag="weak" if single.flag == "identified" else single.flag)
+        if name in disagreeing:
+            single = dataclasses.replace(single, std_error=None, ci95=None, flag="open", relative=None)
+        found.append(single)
     return found
 
 
-def _disagreeing(made: Setup, points: Point, values: np.ndarray, open_names: set[str]) -> dict[str, float]:
-    """Parameters in which starts of equal cost differ by more than a tenth, as the ratio of extremes."""
-    equal = values <= _EQUAL_COST * np.nanmin(values)
-    if equal.sum() < 2:
-        return {}
-    found = {}
+def _equal(problem: Problem, points: Point, values: np.ndarray, here: Known) -> list[Point]:
+    """The ends whose cost exceeds the least by no more than chance would explain."""
+    rows = max(int(usable_rows(problem).sum()), 1)
+    least = float(np.nanmin(values))
+    # A difference of costs scales with the size of the residuals, and with their memory.
+    scale = 2 * least / rows * max([1.0, *here.uncertainty.inflation.values()])
+    close = np.flatnonzero(values <= least + max(_EQUAL_COST * scale, 1e-9 * least))
+    return [Point(points.coordinates[k], points.initial[k]) for k in close]
+
+
+def _disagreeing(made: Setup, ends: Sequence[Point], point: Point, here: Known) -> dict[str, float]:
+    """Parameters in which equally good ends differ by more than a tenth and lie far outside the interval, as the ratio
+    of extremes."""
+    found, place = {}, {int(k): n for n, k in enumerate(here.covered)}
     for k, (name, owner) in enumerate(zip(made.names, made.problem.owner, strict=True)):
-        ends = np.asarray(made.problem.unknowns.bijectors[owner].value(points.coordinates[equal, k]))
-        low, high = float(np.min(np.abs(ends))), float(np.max(np.abs(ends)))
-        if made.model.free.parameters[owner].lower >= 0 and high > 1.1 * low and name not in open_names:
-            found[name] = high / max(low, 1e-300)
+        if k not in place:
+            continue
+        parameter, bijector = made.model.free.parameters[owner], made.problem.unknowns.bijectors[owner]
+        at = np.array([float(end.coordinates[k]) for end in ends])
+        values = np.array([float(bijector.value(end.coordinates[k])) for end in ends])
+        low, high = float(np.min(values)), float(np.max(values))
+        apart = high > 1.1 * low if parameter.lower >= 0 else high - low > 0.1 * parameter.scale
+        width = np.sqrt(here.uncertainty.covariance[place[k], place[k]])
+        if apart and np.max(np.abs(at - float(point.coordinates[k]))) > _OUTSIDE * width:
+            found[name] = high / low if low > 0 else float("inf")
     return found
 
 
@@ -109,48 +105,37 @@ def conclude(
     """The result at the best of `points`, and by how many standard errors halving the step would move an identified
     parameter at most; `problem` is that of `made` with the last scales and resets."""
     point = chosen(points, values)
-    around = linearized(problem, point)
-    residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
-    halved = np.asarray(linearized(problem, point, finer=2).residuals)
+    here = known(made, problem, point)
     channels = list(problem.batch.channels)
-    pick, total = np.asarray(problem.batch.pick), len(made.names)
-    sizes = _sizes(made, point)
-    free = made.model.free.parameters
-    at_values = [float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in enumerate(problem.owner)]
-    bound = np.array(
-        [stands_at_bound(free[o], v, free[o].start) for o, v in zip(problem.owner, at_values, strict=True)]
-    )
-    lively = _lively(derivative, pick, total)
-    inner = np.flatnonzero(lively & ~bound)
-    known = _covered(residual, halved, derivative, point, problem, pick, inner)
-    found = _estimates(made, point, known, inner, lively, bound)
-    names = [made.names[k] for k in inner]
-    ways, way_names = _ways(made, problem, point, bound, (residual, halved, derivative), known, sizes, inner)
-    errors = np.sqrt(np.maximum(np.diagonal(known.covariance), 1e-300))
-    shifts = dict(zip(names, np.abs(known.step_shift) / errors, strict=True))
+    ends = _equal(problem, points, values, here)
+    disagreeing = _disagreeing(made, ends, point, here)
+    # On a curved ridge one end may look better determined than the log allows: the least of the ends counts.
+    others = [known(made, problem, end) for end in ends] if disagreeing else []
+    least = min([here, *others], key=lambda k: k.determined)
+    found = _estimates(made, point, here, disagreeing)
+    names = [made.names[int(k)] for k in here.covered]
+    errors = np.sqrt(np.maximum(np.diagonal(here.uncertainty.covariance), 1e-300))
+    shifts = dict(zip(names, np.abs(here.uncertainty.step_shift) / errors, strict=True))
     identified = {e.name for e in found if e.flag == "identified"}
-    loose = {e.name for e in found if not e.identifiable}
     settled = {name: float(shift) for name, shift in shifts.items() if name in identified}
     warnings = cautions(
         found,
-        ways,
-        way_names,
+        least.directions,
+        least.direction_names,
         sensor_misfit,
-        known.correlation,
-        known.inflation,
+        here.uncertainty.correlation,
+        here.uncertainty.inflation,
         settled,
-        _disagreeing(made, points, values, loose),
+        disagreeing,
     )
-    fitted = made.model.with_subject(_placed(made, problem, point, at_values))
+    fitted = made.model.with_subject(_placed(made, problem, here.value.tolist()))
     result = Fit(
         model=fitted,
         estimates=tuple(found),
-        directions=tuple(ways),
-        direction_names=tuple(way_names),
-        correlation=known.covariance / np.outer(errors, errors),
-        comparisons=tuple(
-            _compared(made, problem, point, {c: np.asarray(v) for c, v in around.predicted.items()}, held)
-        ),
+        directions=tuple(least.directions),
+        direction_names=tuple(least.direction_names),
+        correlation=here.uncertainty.covariance / np.outer(errors, errors),
+        comparisons=tuple(_compared(made, problem, point, here.predicted, held)),
         cautions=tuple(warnings),
         noise={c: float(problem.scales.sigma[c]) for c in channels},
         columns={c: made.logs[0].columns[c] for c in (made.roles.command, *channels) if c in made.logs[0].columns},
@@ -161,83 +146,7 @@ def conclude(
     return result, max(settled.values(), default=0.0)
 
 
-def _lively(derivative: np.ndarray, pick: np.ndarray, total: int) -> np.ndarray:
-    """Whether a coordinate has any effect on any residual."""
-    power = np.zeros(total)
-    np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
-    return power > 0
-
-
-def _ways(
-    made: Setup,
-    problem: Problem,
-    point: Point,
-    bound: np.ndarray,
-    around: tuple[np.ndarray, np.ndarray, np.ndarray],
-    known: Uncertainty,
-    sizes: np.ndarray,
-    inner: np.ndarray,
-) -> tuple[list[Direction], list[str]]:
-    """What the logs fix and leave open, and the names that this is said of.
-
-    A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is taken at a
-    typical value, with the residuals of the best point.
-    """
-    if not bound.any():
-        return directions(known.information, known.covariance, sizes[inner]), [made.names[k] for k in inner]
-    residual, halved, derivative = around
-    free = made.model.free.parameters
-    usual = [p.bijector().coordinate(jnp.asarray(p.typical)) for p in (free[o] for o in problem.owner)]
-    off = Point(jnp.where(jnp.asarray(bound), jnp.stack(usual), point.coordinates), point.initial)
-    pick = np.asarray(problem.batch.pick)
-    columns = derivative.copy()
-    moved = np.asarray(linearized(problem, off).derivatives)
-    for s, row in enumerate(pick):
-        columns[s][..., : len(row)][..., bound[row]] = moved[s][..., : len(row)][..., bound[row]]
-    every = np.flatnonzero(_lively(columns, pick, len(made.names)))
-    wide = _covered(residual, halved, columns, off, problem, pick, every)
-    return directions(wide.information, wide.covariance, _sizes(made, off)[every]), [made.names[k] for k in every]
-
-
-def _covered(
-    residual: np.ndarray,
-    halved: np.ndarray,
-    derivative: np.ndarray,
-    point: Point,
-    problem: Problem,
-    pick: np.ndarray,
-    inner: np.ndarray,
-) -> Uncertainty:
-    """The uncertainty of the coordinates that move freely; one at a bound or without effect is held."""
-    position = {int(k): n for n, k in enumerate(inner)}
-    local = [k for k in range(pick.shape[1]) if any(int(p) in position for p in pick[:, k])]
-    own = list(range(pick.shape[1], derivative.shape[-1]))
-    renamed = np.array([[position.get(int(p), 0) for p in row[local]] for row in pick], dtype=int).reshape(
-        len(pick), -1
-    )
-    columns = derivative[..., local + own].copy()
-    for s, row in enumerate(pick):
-        for n, k in enumerate(local):
-            if int(row[k]) not in position:
-                columns[s, ..., n] = 0.0
-    # A prior speaks of the physical value, the covariance of the coordinate.
-    slopes = np.array([_slope(problem, point, int(k)) for k in inner])
-    prior = (slopes / np.asarray(problem.prior.width)[inner]) ** 2
-    channels = list(problem.batch.channels)
-    return uncertainty(
-        residual,
-        halved,
-        columns,
-        usable_rows(problem),
-        np.array([float(problem.scales.bend[c]) for c in channels]),
-        renamed,
-        len(inner),
-        prior,
-        channels,
-    )
-
-
-def _placed(made: Setup, problem: Problem, point: Point, values: list[float]) -> Subject:
+def _placed(made: Setup, problem: Problem, values: list[float]) -> Subject:
     """The subject at the fitted values; a parameter of each log stands at the mean over the logs."""
     placed: dict[str, Any] = {}
     for index, parameter in enumerate(made.model.free.parameters):

@@ -14,9 +14,10 @@ import jaxmotor as jm
 
 from ._adjust import adjusted
 from ._begin import begin
-from ._conclude import chosen, conclude, linearized
+from ._conclude import chosen, conclude
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
+from ._known import linearized
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point

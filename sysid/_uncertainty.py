@@ -90,7 +90,15 @@ def uncertainty(
         inflation[names[c]] = variance / max(coefficients.sum() ** 2, 1e-12) / (power / rows)
         misfit[names[c]] = float(np.mean(np.concatenate([residuals[s, c][usable[s, c]] for s in range(segments)]) ** 2))
     inverse = _inverse(information)
-    return Uncertainty(inverse @ scatter @ inverse, information, correlation, inflation, misfit, -inverse @ gradient)
+    return Uncertainty(_sandwich(inverse, scatter), information, correlation, inflation, misfit, -inverse @ gradient)
+
+
+def _sandwich(inverse: np.ndarray, scatter: np.ndarray) -> np.ndarray:
+    """H^-1 M H^-1 as a square, so that no variance comes out negative where H is nearly singular."""
+    size = np.sqrt(np.maximum(np.diagonal(scatter), 1e-300))
+    values, vectors = np.linalg.eigh(scatter / np.outer(size, size))
+    root = inverse @ (size[:, None] * vectors * np.sqrt(np.maximum(values, 0.0)))
+    return root @ root.T
 
 
 def _inverse(matrix: np.ndarray) -> np.ndarray:

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from .motor_logs import TRUTH, brushed, log
 
 from sysid._begin import begin
 from sysid._choose import choose_model
 from sysid._start import electrical_lag, regressed
+
+from .motor_logs import TRUTH, brushed, log
 
 
 def test_regression_is_near_the_truth():

@@ -1,0 +1,142 @@
+"""What is known around one end of a walk."""
+
+import dataclasses
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from ._estimate import stands_at_bound
+from ._identifiability import OPEN, Direction, directions
+from ._normal_equations import Point
+from ._problem import Jacobian, Problem
+from ._setup import Setup, usable_rows
+from ._uncertainty import Uncertainty, uncertainty
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Known:
+    """Around a point: per coordinate its `value`, whether it stands at a `bound` and whether it is `lively`, which the
+    data see; `covered` are the coordinates that `uncertainty` covers; `directions` over `direction_names`;
+    `predicted` channels."""
+
+    value: np.ndarray
+    bound: np.ndarray
+    lively: np.ndarray
+    covered: np.ndarray
+    uncertainty: Uncertainty
+    directions: list[Direction]
+    direction_names: list[str]
+    predicted: dict[str, np.ndarray]
+
+    @property
+    def determined(self) -> int:
+        """How many combinations the logs fix."""
+        return sum(d.spread <= OPEN for d in self.directions)
+
+
+@eqx.filter_jit
+def _linearized(problem: Problem, point: Point) -> Jacobian:
+    return problem.jacobian(point)
+
+
+def linearized(problem: Problem, point: Point, finer: int = 1) -> Jacobian:
+    """The problem around a point, with `finer` times as many steps per row: one program whatever their number."""
+    return _linearized(problem.stepped(finer * int(problem.substeps), reverse=False), point)
+
+
+def known(made: Setup, problem: Problem, point: Point) -> Known:
+    """What is known around `point`; `problem` is that of `made` with the last scales and resets."""
+    around = linearized(problem, point)
+    residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
+    halved = np.asarray(linearized(problem, point, finer=2).residuals)
+    free, pick = made.model.free.parameters, np.asarray(problem.batch.pick)
+    value = np.array([float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in _owners(problem)])
+    bound = np.array(
+        [stands_at_bound(free[o], float(value[k]), free[o].start) for k, o in _owners(problem)], dtype=bool
+    )
+    lively = _lively(derivative, pick, len(made.names))
+    covered = np.flatnonzero(lively & ~bound)
+    spread = _covered(residual, halved, derivative, point, problem, covered)
+    if not bound.any():
+        ways, names = directions(spread.information, spread.covariance, _sizes(made, point)[covered]), covered
+    else:
+        # A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is
+        # taken at a typical value.
+        usual = [free[o].bijector().coordinate(jnp.asarray(free[o].typical)) for o in problem.owner]
+        off = Point(jnp.where(jnp.asarray(bound), jnp.stack(usual), point.coordinates), point.initial)
+        moved, columns = np.asarray(linearized(problem, off).derivatives), derivative.copy()
+        for s, row in enumerate(pick):
+            columns[s][..., : len(row)][..., bound[row]] = moved[s][..., : len(row)][..., bound[row]]
+        names = np.flatnonzero(_lively(columns, pick, len(made.names)))
+        wide = _covered(residual, halved, columns, off, problem, names)
+        ways = directions(wide.information, wide.covariance, _sizes(made, off)[names])
+    predicted = {c: np.asarray(v) for c, v in around.predicted.items()}
+    return Known(value, bound, lively, covered, spread, ways, [made.names[int(k)] for k in names], predicted)
+
+
+def _owners(problem: Problem) -> list[tuple[int, int]]:
+    return list(enumerate(problem.owner))
+
+
+def _slope(problem: Problem, point: Point, k: int) -> float:
+    """Change of a value per unit of its coordinate."""
+    bijector, coordinate, step = problem.unknowns.bijectors[problem.owner[k]], float(point.coordinates[k]), 1e-6
+    up, down = (float(bijector.value(jnp.asarray(coordinate + d))) for d in (step, -step))
+    return (up - down) / (2 * step)
+
+
+def _sizes(made: Setup, point: Point) -> np.ndarray:
+    """Relative change of each coordinate's value per unit of the coordinate."""
+    sizes = []
+    for k, owner in enumerate(made.problem.owner):
+        parameter = made.model.free.parameters[owner]
+        here = float(made.problem.unknowns.bijectors[owner].value(point.coordinates[k]))
+        size = abs(here) if parameter.lower >= 0 else max(abs(here), parameter.scale)
+        sizes.append(_slope(made.problem, point, k) / max(size, 1e-300))
+    return np.array(sizes)
+
+
+def _lively(derivative: np.ndarray, pick: np.ndarray, total: int) -> np.ndarray:
+    """Whether a coordinate has any effect on any residual."""
+    power = np.zeros(total)
+    np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
+    return power > 0
+
+
+def _covered(
+    residual: np.ndarray,
+    halved: np.ndarray,
+    derivative: np.ndarray,
+    point: Point,
+    problem: Problem,
+    inner: np.ndarray,
+) -> Uncertainty:
+    """The uncertainty of the coordinates that move freely; one at a bound or without effect is held."""
+    pick = np.asarray(problem.batch.pick)
+    position = {int(k): n for n, k in enumerate(inner)}
+    local = [k for k in range(pick.shape[1]) if any(int(p) in position for p in pick[:, k])]
+    own = list(range(pick.shape[1], derivative.shape[-1]))
+    renamed = np.array([[position.get(int(p), 0) for p in row[local]] for row in pick], dtype=int).reshape(
+        len(pick), -1
+    )
+    columns = derivative[..., local + own].copy()
+    for s, row in enumerate(pick):
+        for n, k in enumerate(local):
+            if int(row[k]) not in position:
+                columns[s, ..., n] = 0.0
+    # A prior speaks of the physical value, the covariance of the coordinate.
+    slopes = np.array([_slope(problem, point, int(k)) for k in inner])
+    prior = (slopes / np.asarray(problem.prior.width)[inner]) ** 2
+    channels = list(problem.batch.channels)
+    return uncertainty(
+        residual,
+        halved,
+        columns,
+        usable_rows(problem),
+        np.array([float(problem.scales.bend[c]) for c in channels]),
+        renamed,
+        len(inner),
+        prior,
+        channels,
+    )
