@@ -35,6 +35,9 @@ _LEAST_BEND = 0.1
 _NOISE_LIKE = 1.3
 """Residuals within this of the sensor's noise are noise [1]."""
 
+_WALKED_ROWS = 32_768
+"""Rows [1] over which all starts walk; with more than twice as many only the best start sees them all."""
+
 _STEP_TOLERANCE = 0.5
 _MOST_SUBSTEPS = 8
 
@@ -86,11 +89,11 @@ def _stages(made: Setup, replay: bool, budget: int) -> list[Stage]:
     return [*staged, Stage("whole runs", whole, budget, 1e-6)]
 
 
-def _off(made: Setup, values: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
+def _off(problem: Problem, values: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
     """Per channel: mean square residual in sensor noise, and its robust standard deviation, at least one."""
-    usable = usable_rows(made.problem)
+    usable = usable_rows(problem)
     misfit, spread = {}, {}
-    for k, channel in enumerate(made.problem.batch.channels):
+    for k, channel in enumerate(problem.batch.channels):
         seen = values[:, k][usable[:, k]]
         seen = seen[np.isfinite(seen)]
         misfit[channel] = float(np.mean(seen**2)) if len(seen) else 0.0
@@ -161,7 +164,10 @@ def fit(
     walk, mover = _stages(made, replay, iterations), solver_named(solver)
     reverse = not mover.normal_equations
     problem = made.problem.stepped(substeps or 1, reverse)
-    points, values, trace = _walked(made, problem, points, walk, mover, progress)
+    some = _part(made)
+    points, values, trace = _walked(made, problem, points, walk, mover, progress, some)
+    if len(some) < len(made.cut):
+        points, values = _spread_out(points, values, some, len(made.cut)), np.zeros(1)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
     whole = walk[-1]
     points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
@@ -194,6 +200,20 @@ def fit(
     return dataclasses.replace(result, timing=timing)
 
 
+def _part(made: Setup) -> np.ndarray:
+    """Which pieces the starts walk over: all, or of very long logs so many that one polish on the whole is left."""
+    pieces, rows = made.problem.batch.dt.shape
+    wanted = max(1, _WALKED_ROWS // rows)
+    return np.arange(pieces) if pieces <= 2 * wanted else np.linspace(0, pieces - 1, wanted).astype(int)
+
+
+def _spread_out(points: Point, values: np.ndarray, some: np.ndarray, pieces: int) -> Point:
+    """The best start as the only one, with initial states for all pieces."""
+    best = chosen(points, values)
+    initial = jnp.zeros((1, pieces, best.initial.shape[-1])).at[0, some].set(best.initial)
+    return Point(best.coordinates[None], initial)
+
+
 def _walked(
     made: Setup,
     problem: Problem,
@@ -201,17 +221,22 @@ def _walked(
     walk: Sequence[Stage],
     mover: Solver,
     progress: Callable[[str, int, float], None],
+    some: np.ndarray,
 ) -> tuple[Point, np.ndarray, list[tuple[str, int, float]]]:
-    """The walk, each leg in units of how far off the best start is when it begins.
+    """The walk over `some` of the pieces, each leg in units of how far off the best start is when it begins.
 
     Far from the optimum the noise of a sensor is no measure: a loss that is already linear there has kinks and local
     minima where a quadratic one is a bowl.
     """
+    points = Point(points.coordinates, points.initial[:, some])
+    batch = jax.tree_util.tree_map(lambda x: x[some], problem.batch)
+    problem = dataclasses.replace(problem, batch=batch, reset=problem.reset[some])
+    walk = [dataclasses.replace(stage, reset=stage.reset[some]) for stage in walk]
     at, trace = Point(points.coordinates[-1], points.initial[-1]), []
     values = np.zeros(points.coordinates.shape[0])
     for stage in walk:
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        _, spread = _off(made, np.asarray(linearized(staged, at).residuals))
+        _, spread = _off(staged, np.asarray(linearized(staged, at).residuals))
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
         scaled = eqx.tree_at(lambda p: p.scales, staged, scales(sigma, dict.fromkeys(sigma, BEND)))
         points, values, more = solve(mover, scaled, points, [stage], progress)
@@ -233,12 +258,12 @@ def _balanced(
     In units of sensor noise alone, the channel that is furthest off would rule; where the residuals are the noise,
     those are the units. Also returns the mean square residual per channel in sensor noise.
     """
-    _, spread = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
+    _, spread = _off(problem, np.asarray(linearized(problem, chosen(points, values)).residuals))
     spread = {c: s if max(spread.values()) > _NOISE_LIKE else 1.0 for c, s in spread.items()}
     sigma = {c: made.noise[c] * spread[c] for c in made.noise}
     bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
     stage = dataclasses.replace(last, words="last leg")
     points, values, trace = solve(mover, balanced, points, [stage], progress)
-    misfit, _ = _off(made, np.asarray(linearized(problem, chosen(points, values)).residuals))
+    misfit, _ = _off(problem, np.asarray(linearized(problem, chosen(points, values)).residuals))
     return points, values, balanced, misfit, trace

@@ -27,9 +27,9 @@ def _mechanical(logs: Sequence[Log], torques: Sequence[np.ndarray]) -> dict[str,
     Integrals are kind to noise where derivatives are not; all three are not negative.
     """
     rows, right = [], []
+    velocities = [motion(log)[1] for log in logs]
     for piece in pieces(logs):
-        log, torque = logs[piece.log], torques[piece.log]
-        _, velocity = motion(log)
+        log, torque, velocity = logs[piece.log], torques[piece.log], velocities[piece.log]
         span = slice(piece.first, piece.last)
         steps, speed = log.steps[span], velocity[span]
         impulse = np.concatenate([[0.0], np.cumsum(torque[span] * steps)])

@@ -86,9 +86,16 @@ def motion(log: Log) -> tuple[np.ndarray, np.ndarray]:
     return position, velocity
 
 
-def _initial(log: Log, row: int, noise: dict[str, float], wanted: Sequence[str], ambient: float) -> dict[str, tuple]:
-    """Value and width of each initial state of a piece that begins at `row`."""
-    position, velocity = motion(log)
+def _initial(
+    log: Log,
+    row: int,
+    moved: tuple[np.ndarray, np.ndarray],
+    noise: dict[str, float],
+    wanted: Sequence[str],
+    ambient: float,
+) -> dict[str, tuple]:
+    """Value and width of each initial state of a piece that begins at `row` of a log with the motion `moved`."""
+    position, velocity = moved
     fixed = 1e-9
     speed_width = noise.get("velocity", noise["position"] / log.dt if "position" in noise else fixed)
     found = {
@@ -156,8 +163,10 @@ def batch(
         raise LogError(
             f"{missing[0]}: no channel {roles.command}, which drives this model; name its column by --columns"
         )
-    motions = [motion(logs[piece.log]) for piece in cut]
-    starts = [_initial(logs[p.log], p.first, noise, initial, ambient) for p in cut]
+    # Once per log: a long one has hundreds of pieces.
+    of_log = [motion(log) for log in logs]
+    motions = [of_log[piece.log] for piece in cut]
+    starts = [_initial(logs[p.log], p.first, of_log[p.log], noise, initial, ambient) for p in cut]
     enabled = stacked("torque_enabled")
     return Batch(
         dt=jnp.asarray(np.stack([padded(logs[p.log].steps, p, 0.0) for p in cut])),
