@@ -9,10 +9,10 @@ import numpy as np
 
 from ._draft import Draft, assemble
 from ._errors import ModelError
-from ._friction_models import friction_model
 from ._log import Log
 from ._model import Condition, Model
 from ._start import electrical_lag
+from ._with_friction import with_friction
 
 _FRICTION = {"drag": "ViscousDrag", "dry_friction": "CoulombFriction"}
 _FRICTION_NUMBERS = ("coulomb_friction", "viscous_damping")
@@ -43,23 +43,8 @@ def choose_model(logs: Sequence[Log], values: Mapping[str, float] | None = None,
         raise ModelError("no log to choose a model for")
     channels = set.intersection(*({name for name in log.channels if log.masks[name].any()} for log in logs))
     draft = _draft(logs, channels)
-    if friction is not None:
-        draft = _with_friction(draft, friction)
-    return assemble(dataclasses.replace(draft, values={**draft.values, **(values or {})}))
-
-
-def _with_friction(draft: Draft, name: str) -> Draft:
-    model = friction_model(name)
-    if "coulomb_friction" not in draft.free:
-        raise ModelError(f"friction model {name}: the chosen bench has no free dry friction ({draft.description})")
-    starts = {parameter: settings["start"] for parameter, settings in model.free.items()}
-    return dataclasses.replace(
-        draft,
-        stages={**draft.stages, **model.stages},
-        free={**draft.free, **model.free},
-        values={**draft.values, **starts},
-        description=draft.description.replace("Coulomb and viscous friction", f"friction {name} ({model.words})"),
-    )
+    model = assemble(dataclasses.replace(draft, values={**draft.values, **(values or {})}))
+    return model if friction is None else with_friction(model, friction)
 
 
 def _draft(logs: Sequence[Log], channels: set[str]) -> Draft:

@@ -64,8 +64,18 @@ FRICTION_MODELS: dict[str, FrictionModel] = {
             **_STRIBECK,
         },
     ),
+    "LuGre": FrictionModel(
+        "bristles",
+        {"bristle": "LuGre", "dry_friction": "NoDryFriction"},
+        {
+            "stiction_torque": {"lower": 0.0, "upper": 1.0, "start": 0.04},
+            "lugre_stiffness": {"start": 10.0},
+            "lugre_damping": {"start": 0.1},
+            "stribeck_velocity": {"lower": 0.05, "upper": 5.0, "start": 0.5},
+        },
+    ),
 }
-"""BAM's names for its models (bam/model.py), which users of servos know."""
+"""BAM's names for its models (bam/model.py), which users of servos know, and the bristle model."""
 
 
 def friction_model(name: str) -> FrictionModel:
