@@ -13,6 +13,7 @@ from ._backlash import (
     BacklashParams as BacklashParams,
     BacklashState as BacklashState,
 )
+from ._battery import Battery as Battery, BatteryParams as BatteryParams
 from ._bench import (
     Bench as Bench,
     BenchOutput as BenchOutput,
@@ -23,6 +24,7 @@ from ._bristle import AbstractBristle as AbstractBristle, Frictionless as Fricti
 from ._bristle_motion import (
     BristleState as BristleState,
 )
+from ._bus import SeparateBuses as SeparateBuses, SharedBattery as SharedBattery
 from ._cogging import (
     AbstractCogging as AbstractCogging,
     Cogging as Cogging,
@@ -77,6 +79,12 @@ from ._derated_current_limit import (
     DeratedCurrentLimit as DeratedCurrentLimit,
     DeratedCurrentLimitParams as DeratedCurrentLimitParams,
 )
+from ._description import (
+    ActuatorDescription as ActuatorDescription,
+    Coupling as Coupling,
+    JointDescription as JointDescription,
+    MotorDescription as MotorDescription,
+)
 from ._drag import (
     AbstractDrag as AbstractDrag,
     MotorSideDrag as MotorSideDrag,
@@ -92,10 +100,19 @@ from ._dry_friction import (
     CoulombFrictionParams as CoulombFrictionParams,
     NoDryFriction as NoDryFriction,
 )
+from ._enforcement import Enforced as Enforced, Monitored as Monitored
+from ._engine_numbers import to_isaaclab as to_isaaclab, to_newton as to_newton
 from ._gains import (
     convert_gains as convert_gains,
 )
 from ._gear import AbstractGear as AbstractGear, Gear as Gear, GearParams as GearParams
+from ._group import (
+    ActuatorGroup as ActuatorGroup,
+    GroupOutput as GroupOutput,
+    GroupParams as GroupParams,
+    GroupState as GroupState,
+)
+from ._group_build import group_of as group_of
 from ._input import Input as Input
 from ._integral import (
     AbstractIntegral as AbstractIntegral,
@@ -117,6 +134,12 @@ from ._integrator import (
     ExactFlow as ExactFlow,
     ImplicitFast as ImplicitFast,
     Prescribed as Prescribed,
+)
+from ._lagged_sag import (
+    SagParams as SagParams,
+    SupplyCurrentSag as SupplyCurrentSag,
+    TorqueSag as TorqueSag,
+    WindingCurrentSag as WindingCurrentSag,
 )
 from ._limits import (
     AbstractLimit as AbstractLimit,
@@ -172,6 +195,19 @@ from ._motor_figures import (
     MotorFigures as MotorFigures,
     motor_figures as motor_figures,
 )
+from ._newton import (
+    newton_dc_clamp as newton_dc_clamp,
+    newton_motor_dc as newton_motor_dc,
+    position_based_limit as position_based_limit,
+)
+from ._newton_drive import (
+    NewtonDelay as NewtonDelay,
+    NewtonDelayParams as NewtonDelayParams,
+    NewtonPD as NewtonPD,
+    NewtonPDParams as NewtonPDParams,
+    NewtonPID as NewtonPID,
+    NewtonPIDParams as NewtonPIDParams,
+)
 from ._parameter import check_params as check_params
 from ._passivity import (
     PassivityWarning as PassivityWarning,
@@ -182,6 +218,7 @@ from ._position_pid import (
     PositionPID as PositionPID,
     PositionPIDParams as PositionPIDParams,
 )
+from ._region import OperatingRegion as OperatingRegion, TorqueBounds as TorqueBounds
 from ._result import Result as Result
 from ._rollout import replay as replay, rollout as rollout
 from ._saturation import Saturation as Saturation

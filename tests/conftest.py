@@ -5,20 +5,16 @@ import pathlib
 
 os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
-from jaxtyping import install_import_hook
-
-with install_import_hook(["jaxmotor", "sysid"], "beartype.beartype"):
-    import jaxmotor
-    import sysid
-
 import jax
 import pytest
+from jaxtyping import install_import_hook
+
+# For the whole run, because some modules are imported only when they are first used.
+install_import_hook(["jaxmotor", "sysid"], "beartype.beartype")
 
 jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 jax.config.update("jax_numpy_rank_promotion", "raise")
-
-__all__ = ["jaxmotor", "sysid"]
 
 
 def _shared_folder() -> pathlib.Path | None:

@@ -17,6 +17,7 @@ from jaxmotor._gear import LoadSide, MotorSide
 from jaxmotor._integral import IntegralState
 from jaxmotor._lumped_thermal import LumpedThermalState
 from jaxmotor._mjcf_voltage import HeatClipped, HeatClippedParams, IdleIntegralDrive, IdleIntegralDriveParams
+from jaxmotor._newton_drive import NewtonDelayState, NewtonPIDState
 from jaxmotor._request import DutyRequest, TorqueRequest, VoltageRequest
 from jaxmotor._slew import SlewLimiterState
 from jaxmotor._supply import Asked, Draw, Terminals
@@ -185,6 +186,23 @@ def examples() -> dict[type, list[Example]]:
                 (jm.CommandRangeParams(-1.5, 3.0), jm.SlewLimiterParams(50.0)),
                 2.0,
                 (None, SlewLimiterState(jnp.asarray(1.0))),
+            )
+        ],
+        jm.NewtonPD: [Example(jm.NewtonPD(), jm.NewtonPDParams(2.0, 0.1, 0.02), _demand(jnp.array([1.0, 2.0, 0.05])))],
+        jm.NewtonPID: [
+            Example(
+                jm.NewtonPID(),
+                jm.NewtonPIDParams(2.0, 0.1, 4.0, 0.5, 0.02),
+                _demand(jnp.array([1.0, 2.0, 0.05])),
+                NewtonPIDState(jnp.asarray(0.1)),
+            )
+        ],
+        jm.NewtonDelay: [
+            Example(
+                jm.NewtonDelay(4),
+                jm.NewtonDelayParams(1.4),
+                2.0,
+                NewtonDelayState(jnp.array([1.5, 1.1, 0.8, 0.2]), jnp.asarray(3.0)),
             )
         ],
         jm.VoltageDrive: [Example(jm.VoltageDrive(), None, _demand(5.0))],
