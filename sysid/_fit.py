@@ -18,6 +18,7 @@ from ._conclude import chosen, conclude
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
 from ._known import linearized
+from ._legs import legs
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
@@ -28,7 +29,8 @@ from ._solve import Solver, Stage, solve
 from ._solvers import solver_named
 from ._start import regressed
 from ._timing import compile_seconds
-from ._windows import resets, scales
+from ._windows import scales
+from ._with_friction import with_friction
 
 _COMMANDS: dict[type, str] = {jm.VoltageDrive: "voltage", jm.DutyDrive: "duty", jm.TorqueDrive: "torque"}
 _LEAST_BEND = 0.1
@@ -54,6 +56,7 @@ def _model(
     free: Free | Iterable[str] | None,
     command: str | None,
     fix: Mapping[str, float] | None,
+    friction: str | None,
 ) -> Model:
     """The model of a fit, from whichever way it was given."""
     if model is None and bench is None:
@@ -66,6 +69,7 @@ def _model(
         controller = type(bench.actuator.controller)
         words = f"{controller.__name__} given by the caller"
         model = Model(bench, params, Free(()), words, _COMMANDS.get(controller, "command"))
+    model = model if friction is None else with_friction(model, friction)
     if free is not None:
         model = dataclasses.replace(model, free=free if isinstance(free, Free) else free_named(model.subject, free))
     if command is not None:
@@ -74,19 +78,6 @@ def _model(
     if not model.free.names:
         raise ModelError(f"no parameter is free; the model has {', '.join(sorted(places(model.subject)))}")
     return model
-
-
-def _stages(made: Setup, replay: bool, budget: int) -> list[Stage]:
-    """Short windows first, then longer, then whole pieces; replay returns to the measured motion at every row."""
-    shape = made.problem.batch.dt.shape
-    whole = resets(shape, shape[-1] + 1)
-    if replay:
-        return [Stage("replay", ~whole, budget, 1e-9)]
-    moving = any(c in log.channels for log in made.logs for c in ("position", "velocity"))
-    length = max(piece.last - piece.first for piece in made.cut)
-    walk = [("short windows", max(25, length // 12)), ("longer windows", max(25, length // 3))]
-    staged = [Stage(words, resets(shape, rows), 12, 1e-3) for words, rows in walk if moving and rows < length]
-    return [*staged, Stage("whole runs", whole, budget, 1e-6)]
 
 
 def _off(problem: Problem, values: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
@@ -118,6 +109,8 @@ def fit(
     solver: str | optax.GradientTransformation = "levenberg-marquardt",
     substeps: int | None = None,
     replay: bool = False,
+    window: float | None = None,
+    friction: str | None = None,
     progress: Callable[[str, int, float], None] = _silent,
 ) -> Fit:
     """Fit the free parameters of a model to logs.
@@ -134,6 +127,8 @@ def fit(
       Optax transformation; `substeps` of the bench per row, `None` for as many as leave the estimates within half a
       standard error of where half the step would put them.
     - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
+    - `window` [s]: return to it after so long, in the fit and in every comparison, those of `hold_out` too.
+    - `friction`: a name in `FRICTION_MODELS` (BAM's M1 to M6, LuGre) in place of the model's own.
     - `progress(words, iteration, cost)`: called after every iteration.
 
     **Returns:** a `Fit`. **Raises:** `ModelError`, `LogError` for what cannot be fitted, before anything is computed.
@@ -145,7 +140,7 @@ def fit(
     held = [hold_out] if isinstance(hold_out, Log) else list(hold_out)
     if not logs:
         raise ModelError("no log to fit")
-    model = _model(logs, model, bench, params, free, command, fix)
+    model = _model(logs, model, bench, params, free, command, fix, friction)
     made = setup(model, logs, outputs=outputs, substeps=substeps or 1, replay=replay)
     if held:
         # Refused here rather than after the fit.
@@ -161,7 +156,7 @@ def fit(
         starts,
         seed,
     )
-    walk, mover = _stages(made, replay, iterations), solver_named(solver)
+    walk, mover = legs(made, replay, iterations, window), solver_named(solver)
     reverse = not mover.normal_equations
     problem = made.problem.stepped(substeps or 1, reverse)
     some = _part(made)
@@ -181,6 +176,7 @@ def fit(
             iterations=iterations,
             substeps=count,
             replay=replay,
+            window=window,
             solver=mover.name,
         )
         result, shift = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
