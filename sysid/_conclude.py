@@ -103,9 +103,10 @@ def conclude(
     sensor_misfit: dict[str, float],
     trace: list[tuple[str, int, float]],
     settings: dict[str, Any],
-) -> tuple[Fit, float]:
-    """The result at the best of `points`, and by how many standard errors halving the step would move an identified
-    parameter at most; `problem` is that of `made` with the last scales and resets."""
+) -> tuple[Fit, float, float]:
+    """The result at the best of `points`, by how many standard errors halving the step would move an identified
+    parameter at most, and which share of the residuals it would change; `problem` is that of `made` with the last
+    scales and resets."""
     point = chosen(points, values)
     here = known(made, problem, point)
     channels = list(problem.batch.channels)
@@ -145,7 +146,7 @@ def conclude(
         trace=tuple(trace),
         settings=settings,
     )
-    return result, max(settled.values(), default=0.0)
+    return result, max(settled.values(), default=0.0), here.step_share
 
 
 def _placed(made: Setup, problem: Problem, values: list[float]) -> Subject:

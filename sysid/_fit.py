@@ -41,6 +41,7 @@ _WALKED_ROWS = 32_768
 """Rows [1] over which all starts walk; with more than twice as many only the best start sees them all."""
 
 _STEP_TOLERANCE = 0.5
+_STEP_SHARE = 0.3
 _MOST_SUBSTEPS = 8
 
 
@@ -164,7 +165,7 @@ def fit(
     if len(some) < len(made.cut):
         points, values = _spread_out(points, values, some, len(made.cut)), np.zeros(1)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
-    whole = walk[-1]
+    whole = dataclasses.replace(walk[-1], words="last leg")
     points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
     trace += more
     while True:
@@ -179,17 +180,19 @@ def fit(
             window=window,
             solver=mover.name,
         )
-        result, shift = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
-        # A model that is far off the log gains nothing from a finer step: it is warned of, not refined.
-        rough = max(misfit.values()) > _NOISE_LIKE**2
+        result, shift, share = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
+        # A model that is far off the log gains nothing from a finer step, unless the step is what puts it off.
+        rough = max(misfit.values()) > _NOISE_LIKE**2 and share < _STEP_SHARE
+        if share > _STEP_SHARE:
+            shift = max(shift, 2 * _STEP_TOLERANCE)
         if substeps is not None or rough or shift <= _STEP_TOLERANCE or count >= _MOST_SUBSTEPS:
             break
         # The error of a second-order step falls fourfold with each halving.
         halvings = int(np.ceil(np.log(shift / _STEP_TOLERANCE) / np.log(4)))
         count = min(count * 2**halvings, _MOST_SUBSTEPS)
-        problem = problem.stepped(count, reverse)
+        problem = eqx.tree_at(lambda p: p.scales, problem.stepped(count, reverse), made.problem.scales)
         finer = dataclasses.replace(whole, words=f"{count} steps per row")
-        points, values, more = solve(mover, problem, points, [finer], progress)
+        points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, finer, progress)
         trace += more
     spent = compile_seconds() - compiled
     timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
@@ -259,7 +262,6 @@ def _balanced(
     sigma = {c: made.noise[c] * spread[c] for c in made.noise}
     bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
-    stage = dataclasses.replace(last, words="last leg")
-    points, values, trace = solve(mover, balanced, points, [stage], progress)
+    points, values, trace = solve(mover, balanced, points, [last], progress)
     misfit, _ = _off(problem, np.asarray(linearized(problem, chosen(points, values)).residuals))
     return points, values, balanced, misfit, trace

@@ -17,8 +17,8 @@ from ._uncertainty import Uncertainty, uncertainty
 @dataclasses.dataclass(frozen=True, eq=False)
 class Known:
     """Around a point: per coordinate its `value`, whether it stands at a `bound` and whether it is `lively`, which the
-    data see; `covered` are the coordinates that `uncertainty` covers; `directions` over `direction_names`;
-    `predicted` channels."""
+    data see; `covered` are the coordinates that `uncertainty` covers; `directions` over `direction_names`; `predicted`
+    channels; `step_share` [1] of the residuals, root mean square, that half the step would change."""
 
     value: np.ndarray
     bound: np.ndarray
@@ -28,6 +28,7 @@ class Known:
     directions: list[Direction]
     direction_names: list[str]
     predicted: dict[str, np.ndarray]
+    step_share: float
 
     @property
     def determined(self) -> int:
@@ -72,7 +73,16 @@ def known(made: Setup, problem: Problem, point: Point) -> Known:
         wide = _covered(residual, halved, columns, off, problem, names)
         ways = directions(wide.information, wide.covariance, _sizes(made, off)[names])
     predicted = {c: np.asarray(v) for c, v in around.predicted.items()}
-    return Known(value, bound, lively, covered, spread, ways, [made.names[int(k)] for k in names], predicted)
+    step_share = _share(halved - residual, residual)
+    return Known(
+        value, bound, lively, covered, spread, ways, [made.names[int(k)] for k in names], predicted, step_share
+    )
+
+
+def _share(change: np.ndarray, residual: np.ndarray) -> float:
+    """The largest ratio of the two over the channels, root mean square."""
+    power = np.sum(residual**2, axis=(0, 2))
+    return float(np.sqrt(np.max(np.sum(change**2, axis=(0, 2)) / np.maximum(power, 1e-300))))
 
 
 def _owners(problem: Problem) -> list[tuple[int, int]]:
