@@ -15,6 +15,7 @@ from ._bristle import AbstractBristle
 from ._drag import AbstractDrag, NoDrag
 from ._gear import AbstractStiffGear
 from ._motor_figures import motor_figures
+from ._plot_region import plot_group as plot_group, plot_region as plot_region
 from ._thermal import AbstractThermal
 from ._winding import Response
 

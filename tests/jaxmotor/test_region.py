@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
+import jaxmotor as jm
 from jaxmotor._region import OperatingRegion
 from jaxmotor._saturation import Saturation
 
@@ -273,3 +274,18 @@ def test_a_million_requests_stay_inside():
     inside = (np.abs(volts) <= 24 + 4e-12 * 3) | (np.asarray(clipped) == -3 * np.sign(speed))
     assert inside.all()
     assert np.max(np.abs(clipped)) <= 3
+
+
+def test_speed_constant_of_a_datasheet_in_rpm_per_volt(cases):
+    """One rpm is 2 pi / 60 rad/s, and the back-EMF constant is the reciprocal of the speed constant in SI."""
+    for case in of_kind(cases, "unit_conversion"):
+        given, right = case["inputs"]["kv_rpm_per_volt"], case["expected"]["kv_rad_s_per_volt"]
+        for rpm_per_volt, expected in zip(given, right, strict=True):
+            _, params = jm.from_datasheet(
+                convention="terminal",
+                nominal_voltage_V=24.0,
+                resistance_ohm=0.2,
+                speed_constant_rpm_per_V=rpm_per_volt,
+            )
+            found = 1 / float(params.motor.winding.back_emf_constant)
+            assert found == pytest.approx(expected, rel=case["tol"])
