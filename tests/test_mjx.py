@@ -1,0 +1,235 @@
+"""Motors beside MJX and MuJoCo's C engine: the same joint positions as `<dcmotor>`, the same as a plain `<motor>`."""
+
+import jax
+import jax.flatten_util
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import jaxmotor as jm
+from jaxmotor import mjcf, mjx
+
+mujoco = pytest.importorskip("mujoco", reason="the mujoco extra is not installed")
+bare = pytest.importorskip("mujoco.mjx", reason="the mujoco extra is not installed")
+
+pytestmark = pytest.mark.filterwarnings("ignore::jaxmotor.PassivityWarning", "ignore::DeprecationWarning")
+
+STEPS = 1000
+ALL = (
+    'resistance="2" motorconst="0.05" gear="-7" inductance="0 .002" thermal="8 .5 0 .0039 25 35" saturation=".08 0 250"'
+    ' cogging=".004 12 .4" lugre="150 .02 .01 .015 .5" damping="1e-5 1e-6 1e-7" armature="1e-5" input="pos vel"'
+    ' controller=".08 .2 .003 30 .2 12"'
+)
+HOT = (
+    'resistance="1" motorconst=".04" gear="5" damping="1e-4 1e-5" armature="2e-5" input="voltage" thermal="5 .2 0 .004"'
+)
+PENDULUM = f"""<mujoco><option timestep="0.001" integrator="{{integrator}}"/><worldbody><body>
+<joint name="j" axis="0 1 0" damping="0.01 0.002 0.001"/>
+<inertial pos="0 0 -0.15" mass="0.5" diaginertia="0.005 0.005 0.005"/></body></worldbody>
+<actuator><dcmotor name="m" joint="j" {ALL}/></actuator></mujoco>"""
+TWO_LINKS = """<mujoco><option timestep="0.001" integrator="{{integrator}}"/>
+<default><geom contype="0" conaffinity="0"/></default><worldbody><body><joint name="hip" axis="0 1 0" damping=".02"/>
+<geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass=".6"/><body pos="0 0 -.2">
+<joint name="knee" axis="0 1 0" damping=".01 .001"/><geom type="capsule" size=".02" fromto="0 0 0 0 0 -.2" mass=".3"/>
+</body></body></worldbody><tendon><fixed name="belt"><joint joint="hip" coef="0.6"/><joint joint="knee" coef="1"/>
+</fixed></tendon><actuator>{actuators}</actuator></mujoco>"""
+FIRST = f'<dcmotor name="first" joint="hip" {ALL}/>'
+PLAIN = '<motor name="plain" joint="hip" gear="2" damping=".002 .001 .0003" armature=".01" ctrlrange="-1 1"/>'
+ARM = TWO_LINKS.format(actuators=f'{FIRST}<dcmotor name="second" joint="knee" {HOT}/>')
+LEG = TWO_LINKS.format(actuators=f'{FIRST}{PLAIN}<dcmotor name="second" tendon="belt" {HOT}/>')
+MOTOR = TWO_LINKS.format(actuators=PLAIN)
+
+
+@pytest.fixture(autouse=True)
+def _standard_promotion():
+    # MJX mixes float types and ranks.
+    with jax.numpy_dtype_promotion("standard"), jax.numpy_rank_promotion("allow"):
+        yield
+
+
+def commands(inputs):
+    t = 0.01 * np.arange(STEPS)
+    columns = [8 * np.sin(t), np.cos(t), 0.5 * np.sin(2 * t), 3 * np.sin(1.3 * t)]
+    return np.stack([columns[k] for k in {1: [2], 2: [0, 1], 3: [0, 1, 3], 4: [0, 1, 2, 3]}[inputs]], axis=1)
+
+
+def in_mujoco(model, rows):
+    data, qpos = mujoco.MjData(model), []
+    for row in rows:
+        data.ctrl[:] = row
+        mujoco.mj_step(model, data)
+        qpos.append(data.qpos.copy())
+    return np.array(qpos)
+
+
+def in_mjx(source, rows, **replaced):
+    model, group, params = mjx.put_model(source, replaced)
+
+    @jax.jit
+    def run(params, rows):
+        def body(carry, row):
+            data, state, out = mjx.step(model, carry[0], group, params, carry[1], row)
+            return (data, state), (data.qpos, out)
+
+        return jax.lax.scan(body, mjx.reset(model, group, params), rows)[1]
+
+    qpos, out = run(params, jnp.asarray(rows, model.qpos0.dtype))
+    return np.asarray(qpos), out
+
+
+def in_host(source, rows, **replaced):
+    model, group, params = mjx.put_mujoco(source, replaced)
+    data, state, qpos = mujoco.MjData(model), group.init(params), []
+    for row in rows:
+        state, _ = mjx.step_mujoco(model, data, group, params, state, row)
+        qpos.append(data.qpos.copy())
+    return np.array(qpos)
+
+
+@pytest.mark.parametrize(
+    ("text", "integrator", "within"),
+    [(PENDULUM, "Euler", 1e-12), (ARM, "Euler", 1e-12), (LEG, "Euler", 1e-12), (LEG, "implicitfast", 1e-12)],
+    ids=["pendulum", "arm", "coupled leg", "coupled leg, implicitfast"],
+)
+def test_dcmotor_beside_mujoco(text, integrator, within):
+    model = mujoco.MjModel.from_xml_string(text.format(integrator=integrator))
+    rows = commands(model.nu)
+    theirs = in_mujoco(model, rows)
+    assert np.ptp(theirs) > 1
+    ours, out = in_mjx(model, rows)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=within)
+    assert out.motor_torque.shape == (STEPS, len(mjx.put_mujoco(model)[1].names))
+    np.testing.assert_allclose(in_host(model, rows[:100]), theirs[:100], rtol=0, atol=within)
+
+
+@pytest.mark.parametrize("text", [PENDULUM, ARM, LEG], ids=["pendulum", "arm", "coupled leg"])
+def test_single_precision(text):
+    with jax.enable_x64(False):
+        model = mujoco.MjModel.from_xml_string(text.format(integrator="Euler"))
+        rows = commands(model.nu)
+        ours, _ = in_mjx(model, rows)
+    assert ours.dtype == np.float32
+    np.testing.assert_allclose(ours, in_mujoco(model, rows), rtol=0, atol=1e-3)
+
+
+def test_plain_motor():
+    spec = mujoco.MjSpec.from_string(MOTOR.format(integrator="Euler"))
+    model = spec.compile()
+    rows = commands(1)
+    theirs = in_mujoco(model, rows)
+    ours, _ = in_mjx(spec, rows)
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(in_host(spec, rows), theirs, rtol=0, atol=1e-12)
+    theirs_alone = bare.put_model(model, impl="jax")
+
+    @jax.jit
+    def run(rows):
+        def body(data, row):
+            data = bare.step(theirs_alone, data.replace(ctrl=row))
+            return data, data.qpos
+
+        return jax.lax.scan(body, bare.make_data(theirs_alone), rows)[1]
+
+    assert np.max(np.abs(np.asarray(run(jnp.asarray(rows))) - theirs)) > 0.05
+
+
+def rubbing(friction, friction_params):
+    actuator, params = mjcf.dcmotor(resistance=1.0, motorconst=0.05, gear=5.0, armature=1e-5)
+    replace = {"dry_friction": friction}
+    fields = {name: getattr(actuator, name) for name in actuator.__dataclass_fields__}
+    given = {name: getattr(params, name) for name in params.__dataclass_fields__}
+    return jm.Actuator(**fields | replace), jm.ActuatorParams(**given | {"dry_friction": friction_params})
+
+
+RUBBING = """<mujoco><option timestep="0.001" integrator="Euler"/><worldbody><body><joint name="j" axis="0 1 0" {own}/>
+<inertial pos="0 0 -0.15" mass="0.5" diaginertia="0.005 0.005 0.005"/></body></worldbody>
+<actuator>{actuator}</actuator></mujoco>"""
+
+
+def test_friction_reaches_the_engines():
+    plain = RUBBING.format(own="", actuator='<motor name="m" joint="j"/>')
+    rows = 6 * np.sin(0.01 * np.arange(STEPS))[:, None]
+    coulomb = rubbing(jm.CoulombFriction(), jm.CoulombFrictionParams(0.2))
+    dcmotor = '<dcmotor name="m" joint="j" resistance="1" motorconst=".05" gear="5" armature="1e-5"/>'
+    theirs = in_mujoco(mujoco.MjModel.from_xml_string(RUBBING.format(own='frictionloss="0.2"', actuator=dcmotor)), rows)
+    np.testing.assert_allclose(in_host(plain, rows[:300], m=coulomb), theirs[:300], rtol=0, atol=1e-12)
+    law = jm.LoadDependentFriction(load=jm.SymmetricLoadFriction())
+    loaded = rubbing(law, jm.LoadDependentFrictionParams(0.05, load=jm.SymmetricLoadFrictionParams(0.3)))
+    ours, out = in_mjx(plain, rows, m=loaded)
+    np.testing.assert_allclose(ours[:300], in_host(plain, rows[:300], m=loaded), rtol=0, atol=1e-6)
+    weight = -0.5 * 9.81 * 0.15 * np.sin(ours[:-2, 0])
+    share = np.abs(np.asarray(out.joint_torque)[2:, 0] - weight)
+    both = np.abs(np.asarray(out.joint_torque)[2:, 0] + weight)
+    budget = np.asarray(out.friction_budget)[2:, 0]
+    nearest = np.minimum(np.abs(budget - 0.05 - 0.3 * share), np.abs(budget - 0.05 - 0.3 * both))
+    assert np.max(nearest) < 1e-9
+
+
+def test_what_it_refuses():
+    text = '<mujoco><worldbody><body><joint type="ball" name="b"/><geom size=".1"/></body></worldbody><actuator>'
+    dcmotor = '<dcmotor name="m" joint="b" resistance="1" motorconst=".05"/></actuator></mujoco>'
+    with pytest.raises(ValueError, match="motor 'm' must drive a hinge, a slide or a fixed tendon of them"):
+        mjx.put_model(text + dcmotor)
+    with pytest.raises(ValueError, match="the model has no actuator 'x'; it has: m"):
+        mjx.put_model(PENDULUM.format(integrator="Euler"), {"x": rubbing(jm.NoDryFriction(), None)})
+
+
+def pendulum_return(steps):
+    text = RUBBING.format(own='damping=".01"', actuator=f'<dcmotor name="m" joint="j" {HOT} inductance="0 .001"/>')
+    model, group, params = mjx.put_model(text)
+
+    def total(policy, params):
+        @jax.checkpoint
+        def body(carry, _):
+            data, state = carry
+            seen = jnp.stack([jnp.sin(data.qpos[0]), data.qvel[0], jnp.ones_like(data.qpos[0])])
+            data, state, out = mjx.step(model, data, group, params, state, 6 * jnp.tanh(policy @ seen)[None])
+            return (data, state), jnp.cos(data.qpos[0]) - 0.01 * out.copper_loss[0]
+
+        start = mjx.reset(model, group, params, jnp.array([0.3]))
+        return jnp.sum(jax.lax.scan(body, start, None, length=steps)[1])
+
+    return total, params
+
+
+def test_gradient_of_a_return():
+    total, params = pendulum_return(200)
+    policy = jnp.array([0.4, -0.3, 0.5])
+    leaves, structure = jax.tree.flatten(params)
+    size = jnp.stack([jnp.max(jnp.abs(leaf)) for leaf in leaves])
+
+    def scaled(policy, factors):
+        return total(policy, jax.tree.unflatten(structure, [x * f for x, f in zip(leaves, factors, strict=True)]))
+
+    factors = jnp.ones_like(size)
+    point = (policy, factors)
+    value, gradient = jax.jit(jax.value_and_grad(scaled, argnums=(0, 1)))(*point)
+    assert all(bool(jnp.all(jnp.isfinite(g))) for g in (value, *gradient))
+    step = 1e-5
+    whole, back = jax.flatten_util.ravel_pytree(point)
+    moves = step * jnp.eye(whole.shape[0])
+    ends = jax.jit(jax.vmap(lambda x: scaled(*back(x))))(jnp.concatenate([whole + moves, whole - moves]))
+    ahead, behind = jnp.split(ends, 2)
+    central = (ahead - behind) / (2 * step)
+    ours = jax.flatten_util.ravel_pytree(gradient)[0]
+    assert jnp.max(jnp.abs(ours - central) / jnp.maximum(jnp.abs(central), 1e-2)) < 1e-4
+
+
+def test_batches_and_substeps():
+    model, group, params = mjx.put_model(PENDULUM.format(integrator="implicitfast"))
+    hotter = jax.tree.map(lambda x: jnp.stack([x, 1.1 * x]), params)
+    start = jnp.array([[0.1], [0.1]])
+    rows = jnp.tile(jnp.array([1.0, 0.0]), (2, 1))
+
+    @jax.jit
+    @jax.vmap
+    def run(params, qpos, ctrl):
+        data, state = mjx.reset(model, group, params, qpos)
+        return mjx.control_step(model, data, group, params, state, ctrl, 5)
+
+    data, _, out = run(hotter, start, rows)
+    assert out.voltage.shape == (2, 5, 1)
+    assert data.qpos[0] != data.qpos[1]
+    np.testing.assert_allclose(data.time, 0.005)
+    assert np.all(np.asarray(data.qfrc_applied) == 0)
+    assert group.named(params, "m").motor.winding.resistance == 2
