@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ._check import check as check
     from ._choose import choose_model as choose_model
+    from ._compare import Ranking as Ranking, compare as compare
     from ._errors import LogError as LogError, ModelError as ModelError
     from ._finding import Finding as Finding, Findings as Findings
     from ._fit import fit as fit
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "_check": ("check",),
     "_choose": ("choose_model",),
+    "_compare": ("Ranking", "compare"),
     "_errors": ("LogError", "ModelError"),
     "_finding": ("Finding", "Findings"),
     "_fit": ("fit",),

@@ -14,6 +14,7 @@ from ._cli_reading import Reading
 from ._errors import ModelError
 from ._fit import fit
 from ._free import places
+from ._legs import legs
 from ._log import Log
 from ._model import Model
 from ._model_entry import model_to_dict
@@ -25,6 +26,7 @@ from ._rounding import interval, short, told
 from ._setup import setup
 from ._solvers import solver_named
 from ._truth import known_truth
+from ._with_friction import with_friction
 from ._write import make_folder, write_whole
 
 
@@ -37,6 +39,7 @@ def run(
     free: Sequence[str],
     fix: Mapping[str, float],
     settings: Mapping[str, Any],
+    friction: str | None = None,
 ) -> None:
     """Everything between the arguments and the files.
 
@@ -45,7 +48,7 @@ def run(
     read = _distinct([reading.read(path) for path in (*paths, *held_paths)])
     logs, held = read[: len(paths)], read[len(paths) :]
     model = read_model(model_path) if model_path is not None else choose_model(logs, fix)
-    model = adjusted(model, free, fix)
+    model = adjusted(model if friction is None else with_friction(model, friction), free, fix)
     _refuse_early(model, logs, held, settings)
     typer.echo(f"model: {model.description}", err=True)
     typer.echo(f"free: {', '.join(model.free.names)}", err=True)
@@ -75,6 +78,7 @@ def _refuse_early(model: Model, logs: list[Log], held: list[Log], settings: Mapp
     if not model.free.names:
         raise ModelError(f"no parameter is left free by --fix and the model; it has {', '.join(places(model.subject))}")
     made = setup(model, logs)
+    legs(made, False, 1, settings.get("window"))
     if held:
         setup(model, held, like=made)
 

@@ -38,7 +38,7 @@ def every(reset: np.ndarray) -> int:
 
 def _rows(made: Setup, window: float) -> int:
     step = float(np.median([log.dt for log in made.logs]))
-    rows = int(round(window / step)) if np.isfinite(window) else 0
+    rows = round(window / step) if np.isfinite(window) else 0
     if rows < 2:
         raise ModelError(f"--window {window:g}: a window must be longer than a step of the logs, {step:.3g} s")
     return rows

@@ -16,7 +16,7 @@ from ._sensors import Sensors
 from ._stages import build, nearest, needed
 from ._units import CHANNEL_UNITS
 
-_KEYS = ("command", "description", "parameters", "stages")
+_KEYS = ("command", "description", "grid", "outputs", "parameters", "stages")
 _WORDS = ("fixed", "start", "lower", "upper", "prior", "per_log", "spread", "condition", "factor")
 _COMMANDS = {"VoltageDrive": "voltage", "DutyDrive": "duty", "TorqueDrive": "torque"}
 
@@ -25,6 +25,8 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     """The model that a TOML file describes.
 
         command = "voltage"                     # channel of the log that commands the controller
+        outputs = ["position"]                  # channels to compare; all that the model predicts if left out
+        grid = "5 ms"                           # step to which logs are brought first; their own rows if left out
         [stages]
         controller = "VoltageDrive"
         winding = "Inductive"
@@ -84,9 +86,30 @@ def model_of(content: Mapping[str, Any], where: str) -> Model:
             {name: value for name, value in values.items() if value is not None},
             tuple(Condition(name, *item.condition()) for name, item in settings.items() if item.conditioned),
             frozenset(name for name, value in values.items() if value is not None),
+            outputs=_outputs(content, where),
+            grid=_grid(content, where),
         ),
         where,
     )
+
+
+def _outputs(content: Mapping[str, Any], where: str) -> tuple[str, ...] | None:
+    if "outputs" not in content:
+        return None
+    outputs = content["outputs"]
+    if not isinstance(outputs, list) or not outputs:
+        raise ModelError(f'{where}: outputs must be a list of channels: ["position"]')
+    _only(map(str, outputs), CHANNEL_UNITS, where, "channel")
+    return tuple(map(str, outputs))
+
+
+def _grid(content: Mapping[str, Any], where: str) -> float | None:
+    if "grid" not in content:
+        return None
+    step = in_unit(content["grid"], "s", f"{where}: grid")
+    if not 0 < step < float("inf"):
+        raise ModelError(f"{where}: grid must be a time above zero")
+    return step
 
 
 class _Settings:

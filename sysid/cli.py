@@ -107,11 +107,15 @@ def fit_logs(
     fix: Annotated[
         list[str] | None, typer.Option("--fix", help="Hold this parameter [SI].", metavar="NAME=VALUE")
     ] = None,
+    friction: Annotated[str | None, typer.Option("--friction", help="Friction model: M1 to M6, LuGre.")] = None,
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     starts: Annotated[int, typer.Option(min=1, help="How many points the search begins from.")] = 6,
     solver: Annotated[str, typer.Option(help="levenberg-marquardt, adam or lbfgs.")] = "levenberg-marquardt",
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 60,
     substeps: Annotated[int, typer.Option(min=1, help="Steps of the simulation per row.")] = 1,
+    window: Annotated[
+        float | None, typer.Option("--window", help="Return to the measured motion after so long [s].")
+    ] = None,
     cache: _CACHE = True,
     *,
     reading: Reading,
@@ -145,7 +149,77 @@ def fit_logs(
         reading,
         free or [],
         numbers(fix or [], "--fix"),
-        {"seed": seed, "starts": starts, "solver": solver, "iterations": iterations, "substeps": substeps},
+        {
+            "seed": seed,
+            "starts": starts,
+            "solver": solver,
+            "iterations": iterations,
+            "substeps": substeps,
+            "window": window,
+        },
+        friction,
+    )
+
+
+@app.command("compare")
+@_one_line
+@reads_logs
+def compare_models(
+    logs: _LOGS,
+    out: Annotated[pathlib.Path, typer.Option("--out", help="Folder for compare.json, its picture and fit.json.")],
+    model: Annotated[pathlib.Path | None, typer.Option("--model", help="Model file (TOML); else chosen.")] = None,
+    models: Annotated[str, typer.Option("--models", help="Friction models, and LuGre.")] = "M1,M2,M3,M4,M5,M6",
+    by: Annotated[
+        str | None, typer.Option("--by", help="log, or a number the logs state, such as kp.", metavar="log|CONDITION")
+    ] = None,
+    hold_out: Annotated[
+        list[pathlib.Path] | None, typer.Option("--hold-out", help="Log to predict, not to fit.", metavar="LOG")
+    ] = None,
+    free: Annotated[
+        list[str] | None, typer.Option("--free", help="Fit this parameter as well.", metavar="NAME")
+    ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option("--fix", help="Hold this parameter [SI].", metavar="NAME=VALUE")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
+    starts: Annotated[int, typer.Option(min=1, help="How many points each search begins from.")] = 4,
+    iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 40,
+    window: Annotated[
+        float | None, typer.Option("--window", help="Return to the measured motion after so long [s].")
+    ] = None,
+    cache: _CACHE = True,
+    *,
+    reading: Reading,
+) -> None:
+    """Rank friction models by what each predicts of logs that it has not seen, and fit the one that predicts best.
+
+    Every model is fitted to all logs and, for each group of them, to all others; fit.json is that of the model picked.
+    More terms always fit better in training, and often predict worse.
+
+    Examples:
+
+    - `sysid compare kp100_*.json kp400_*.json --by kp --out result`
+
+    - `sysid compare a.csv b.csv c.csv --models M1,M4,LuGre --model bench.toml --out result`
+    """
+    from ._write import refuse_unwritable
+
+    refuse_unwritable(out)
+    from ._compilation_cache import prepare
+
+    prepare(cache)
+    from ._command_compare import run
+
+    run(
+        logs,
+        hold_out or [],
+        out,
+        model,
+        reading,
+        [name.strip() for name in models.split(",") if name.strip()],
+        free or [],
+        numbers(fix or [], "--fix"),
+        {"by": by, "seed": seed, "starts": starts, "iterations": iterations, "window": window},
     )
 
 
