@@ -44,9 +44,14 @@ def lagged(command: Row, dt: Row, lag: Float[Array, ""]) -> Row:
     return means
 
 
-def initial_state(bench: jm.Bench, subject: Subject, initial: dict[str, Float[Array, ""]]) -> jm.BenchState:
-    """The bench's state at the start of a segment, from the initial values that have a place in it."""
+def initial_state(
+    bench: jm.Bench, subject: Subject, initial: dict[str, Float[Array, ""]], command: Float[Array, ""]
+) -> jm.BenchState:
+    """The bench's state at the start of a segment, from the initial values that have a place in it; the first
+    `command` has long been held."""
     state = bench.init(subject.bench, initial["position"], initial["velocity"])
+    if isinstance(bench.actuator.setpoint, jm.SlewLimiter):
+        state = eqx.tree_at(_limited_command, state, command)
     for name, place in (("current", _current), ("temperature", _temperature_rise)):
         if name in initial:
             state = eqx.tree_at(place, state, initial[name])
@@ -55,6 +60,10 @@ def initial_state(bench: jm.Bench, subject: Subject, initial: dict[str, Float[Ar
 
 def _current(state: jm.BenchState):
     return state.actuator.motor.winding.current
+
+
+def _limited_command(state: jm.BenchState):
+    return state.actuator.setpoint.previous_command
 
 
 def _temperature_rise(state: jm.BenchState):
@@ -127,7 +136,7 @@ def predict(
 
     _, (position, velocity, out) = jax.lax.scan(
         body,
-        initial_state(bench, subject, initial),
+        initial_state(bench, subject, initial, command[0]),
         (rows, segment.dt, reset, segment.reset_position, segment.reset_velocity),
     )
     current = balancing_current(bench, subject, segment) if balanced else out.current
