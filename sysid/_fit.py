@@ -42,7 +42,7 @@ _WALKED_ROWS = 32_768
 
 _STEP_TOLERANCE = 0.5
 _STEP_SHARE = 0.3
-_MOST_SUBSTEPS = 8
+_MOST_SUBSTEPS = 16
 
 
 def _silent(words: str, iteration: int, cost: float) -> None:

@@ -14,6 +14,9 @@ from jaxtyping import Array, Float
 from ._normal_equations import Point
 from ._problem import Problem
 
+_PATIENCE = 100
+"""Iterations without a gain after which a solver that follows the gradient is at rest: such a one may climb first."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Solver:
@@ -69,6 +72,14 @@ def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tu
         return jax.vmap(one)(points, states)
 
 
+def _lower(points: Point, values: np.ndarray, others: Point, costs: np.ndarray) -> Point:
+    """Per start, the point of lower cost."""
+    lower = jnp.asarray(values < costs)
+    return jax.tree_util.tree_map(
+        lambda new, old: jnp.where(jnp.expand_dims(lower, tuple(range(1, new.ndim))), new, old), points, others
+    )
+
+
 def solve(
     solver: Solver,
     problem: Problem,
@@ -86,20 +97,25 @@ def solve(
     trace: list[tuple[str, int, float]] = []
     for stage in stages:
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        states, before = _begin(solver, points), np.full(points.coordinates.shape[0], np.inf)
-        quiet = 0
+        states, least, quiet = _begin(solver, points), np.inf, 0
+        patience, gain = (2, stage.gain) if solver.normal_equations else (_PATIENCE, stage.gain / _PATIENCE)
+        kept, costs = points, np.full(points.coordinates.shape[0], np.inf)
         for iteration in range(stage.iterations):
+            before = points
             points, states, values = _advance(solver, staged, points, states)
             now = np.asarray(values)
+            kept, costs = _lower(before, now, kept, costs), np.fmin(now, costs)
             best = float(np.nanmin(now))
             trace.append((stage.words, iteration, best))
             progress(stage.words, iteration, best)
-            gained = np.nanmin(before) - best
-            before = now
+            gained, least = least - best, min(least, best)
             # One rejected step is no rest: the damping may only have been too small for it.
-            quiet = quiet + 1 if gained <= stage.gain * abs(best) else 0
-            if quiet >= 2:
+            quiet = quiet + 1 if gained <= gain * abs(best) else 0
+            if quiet >= patience:
                 break
+        if not solver.normal_equations:
+            # Where a step may climb, the last point need not be the best.
+            points = kept
     # One more update tells the costs here, and is thrown away: cheaper than compiling the cost by itself.
     final = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stages[-1].reset))
     _, _, values = _advance(solver, final, points, _begin(solver, points))

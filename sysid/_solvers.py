@@ -14,7 +14,9 @@ SOLVERS = ("levenberg-marquardt", "adam", "lbfgs")
 @functools.cache
 def _named(name: str) -> Solver:
     if name == "adam":
-        return Solver(name, optax.with_extra_args_support(optax.adam(0.03)), False)
+        # From strides of a few percent down to the width of good error bars.
+        strides = optax.exponential_decay(0.03, 50, 0.7)
+        return Solver(name, optax.with_extra_args_support(optax.adam(strides)), False)
     if name == "lbfgs":
         return Solver(name, optax.lbfgs(), False)
     return Solver(name, levenberg_marquardt(), True)

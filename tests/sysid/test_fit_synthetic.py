@@ -40,6 +40,8 @@ def test_within_the_stated_widths(shared, number):
         assert abs(estimate.value / truth - 1) < percent / 100, f"{symbol}: {estimate.value} for {truth}"
         assert estimate.flag == "identified", symbol
     assert result.status == "ok", [caution.message for caution in result.cautions]
+    # A quarter of the electrical time constant is too long a step for what this log can tell.
+    assert number != "s13" or result.settings["substeps"] > 1
     if number in ("s01", "s06", "s09", "s10", "s13"):
         moving = {parameter.name: parameter for parameter in result.model.free.parameters}
         for symbol, truth in known["truth"].items():
