@@ -14,6 +14,7 @@ from sysid._table import Column, Table
 from sysid._time import Stamps, order
 from sysid._time_unit import seconds
 from sysid._turn import compare_motion, sign_unsigned, tell_encoder, turn_current
+from sysid._units import target_unit
 
 _FEWEST_ROWS = 10
 
@@ -38,7 +39,10 @@ def assemble(table: Table, options: Options, name: str) -> Log:
         )
     choices = [choice for channel, choice in chosen.items() if channel != "time"]
     if not choices:
-        raise LogError(f"{table.source}: no column is a channel: name them with --columns channel=column[unit],...")
+        raise LogError(
+            f"{table.source}: no column is a channel among: {_there(table)}; name them with --columns "
+            f"channel=column[unit],...{_volts(table)}"
+        )
     channels = Channels(stamps, options)
     for choice in choices:
         channels.add(choice)
@@ -72,9 +76,8 @@ def _stamps(table: Table, chosen: dict[str, Choice], options: Options, findings:
     choice = chosen.get("time")
     if choice is None:
         if options.rate is None:
-            there = ", ".join(column.header for column in table.columns)
             raise LogError(
-                f"{table.source}: no time column among: {there}; name it with --columns time=COLUMN[unit], "
+                f"{table.source}: no time column among: {_there(table)}; name it with --columns time=COLUMN[unit], "
                 "or give the rows per second with --rate"
             )
         time, told = np.arange(table.rows) / options.rate, []
@@ -92,6 +95,23 @@ def _stamps(table: Table, chosen: dict[str, Choice], options: Options, findings:
     for channel in chosen.values():
         sound(table, channel.column)
     return order(time, _repeats(table, time), options, table.source)
+
+
+def _there(table: Table) -> str:
+    """The columns; those without a title by their first number, which is all that tells them apart."""
+    told = []
+    for index, column in enumerate(table.columns[:30]):
+        first = column.values[np.isfinite(column.values)][:1]
+        bare = column.name == f"column{index + 1}" and len(first)
+        told.append(f"{column.header} ({first[0]:g} ...)" if bare else column.header)
+    return ", ".join(told) + (", ..." if len(table.columns) > 30 else "")
+
+
+def _volts(table: Table) -> str:
+    """How to read a current that an oscilloscope shows in volts."""
+    if not any(column.unit is not None and target_unit("voltage", column.unit) for column in table.columns):
+        return ""
+    return ", such as current=CH2[20 A/V] for a shunt of 0.05 ohm"
 
 
 def sound(table: Table, column: Column) -> None:

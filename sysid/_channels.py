@@ -132,7 +132,8 @@ class Channels:
         largest = float(max(values.max(), -values.min()))
         message = ""
         if largest > _IMPLAUSIBLE.get(channel, np.inf):
-            message = f"{channel} reaches {largest:.5g} {CHANNEL_UNITS[channel]}; is '{choice.label}' in another unit?"
+            reached = f"{largest:.5g} {CHANNEL_UNITS[channel]}".rstrip()
+            message = f"{channel} reaches {reached}; is '{choice.label}' in another unit?"
         elif channel == "position" and not choice.stated and largest > _WHOLE and choice.column.whole:
             message = (
                 f"position is whole numbers up to {largest:.5g}, read as rad; is '{choice.column.name}' in counts?"
@@ -140,5 +141,7 @@ class Channels:
         elif channel == "position" and not choice.stated and np.ptp(values) > 300.0 and wraps(values, 360.0):
             message = f"position wraps at 360, read as rad; is '{choice.column.name}' in degrees?"
         if message:
-            option = f"--columns '{channel}={choice.column.name}[unit]'"
+            top = next((top for top in (100, 255, 1000, 1023, 4095, 65535) if largest <= top), None)
+            unit = f"1/{top}" if channel == "duty" and choice.column.whole and top is not None else "unit"
+            option = f"--columns '{channel}={choice.column.name}[{unit}]'"
             self.tell("implausible_unit", message, "none", option)

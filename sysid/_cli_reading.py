@@ -20,13 +20,16 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
             list[str] | None,
             _option(
                 "--columns",
-                text="Source columns: velocity=m1vel[rad/s],current=m1cur[mA].",
+                text="Source columns: velocity=m1vel[rad/s],current=CH2[20 A/V].",
                 metavar="CHANNEL=COLUMN[UNIT],...",
             ),
         ],
         None,
     ),
-    "time_unit": (Annotated[str | None, _option("--time-unit", text="Unit of the time stamps: s, ms or us.")], None),
+    "time_unit": (
+        Annotated[str | None, _option("--time-unit", text="Unit of the time stamps: s, ms, us or ns.")],
+        None,
+    ),
     "delimiter": (Annotated[str | None, _option("--delimiter", text="Character between cells.")], None),
     "decimal": (Annotated[str | None, _option("--decimal", text="Decimal mark: . or ,")], None),
     "flip": (

@@ -4,6 +4,7 @@ import dataclasses
 
 from sysid._errors import LogError
 from sysid._finding import Finding
+from sysid._joints import labels
 from sysid._options import Options
 from sysid._table import Column, Table, split_brackets
 from sysid._units import CHANNEL_UNITS, is_count, is_unit, target_unit
@@ -37,6 +38,11 @@ def choose_columns(table: Table, options: Options) -> tuple[dict[str, Choice], l
     chosen: dict[str, Choice] = {}
     for channel, wanted in options.columns.items():
         chosen[channel] = _named(table, channel, wanted)
+    if "time" not in chosen and table.columns and not any(_is_time(column) for column in table.columns):
+        # An oscilloscope's `x-axis` in seconds: its unit says what its name does not.
+        first = table.columns[0]
+        if first.unit is not None and target_unit("time", first.unit) is not None:
+            chosen["time"] = Choice("time", first, first.unit, stated=True)
     used = {id(choice.column) for choice in chosen.values()}
     candidates: dict[str, list[tuple[Meaning, Column]]] = {}
     for column in table.columns:
@@ -54,6 +60,11 @@ def choose_columns(table: Table, options: Options) -> tuple[dict[str, Choice], l
                 chosen[channel] = choice
     _report_choice(table, chosen, options, findings)
     return chosen, findings
+
+
+def _is_time(column: Column) -> bool:
+    known = meaning(column)
+    return column.channel == "time" or (known is not None and known.channel == "time")
 
 
 def _named(table: Table, channel: str, wanted: str) -> Choice:
@@ -106,9 +117,9 @@ def _best(
     findings: list[Finding],
 ) -> tuple[Meaning, Column] | None:
     if options.joint is not None and len(found) > 1:
+        names = labels([column.name for _, column in found])
         wanted = str(options.joint).lower()
-        of_joint = [pair for pair in found if pair[0].number == wanted or wanted in pair[1].name.lower().split("_")]
-        found = of_joint or found
+        found = [pair for pair, own in zip(found, names, strict=True) if wanted in own] or found
     top = min(known.rank for known, _ in found)
     best = [pair for pair in found if pair[0].rank == top]
     if len(best) > 1 and sum(pair[0].unit is not None for pair in best) == 1 and channel != "time":
@@ -123,9 +134,9 @@ def _best(
         message = f"the time is read from '{best[0][1].header}', not from the others of: {names}"
         findings.append(Finding("column_chosen", message, action="chosen", option="--columns time=COLUMN[unit]"))
         return best[0]
-    numbers = sorted({known.number for known, _ in best if known.number is not None})
-    several = len(numbers) == len(best) and options.joint is None
-    hint = f"choose with --joint {'|'.join(numbers)} or --columns" if several else "choose with --columns"
+    joints = [next(iter(own), "") for own in labels([column.name for _, column in best])]
+    several = len(set(joints)) == len(best) and "" not in joints and options.joint is None
+    hint = f"choose with --joint {'|'.join(joints)} or --columns" if several else "choose with --columns"
     message = f"{len(best)} columns could be {channel}: {', '.join(column.header for _, column in best)}"
     if not options.columns:
         raise LogError(f"{table.source}: {message}; {hint} {channel}=COLUMN")
@@ -153,13 +164,15 @@ def _with_unit(
             f"does not fit {channel}" if is_unit(unit) else "is not known"
         )
         option = f"--columns '{channel}={column.name}[unit]'"
+        if target_unit("voltage", unit) is not None:
+            reason += ", unless a factor is given, as [20 A/V] for a shunt of 0.05 ohm"
     elif is_count(unit) and options.counts_per_turn is None:
         reason = f"column '{column.header}' is in counts of unknown size"
         option = "--counts-per-turn"
     if not reason:
         return Choice(channel, column, unit, stated=True)
     if channel == "time":
-        raise LogError(f"{reason}: give it with --time-unit s|ms|us")
+        raise LogError(f"{reason}: give it with --time-unit s|ms|us|ns")
     findings.append(
         Finding(
             "unit_unknown", f"{reason}: {channel} is left out", action="left out", option=option, severity="warning"

@@ -12,7 +12,7 @@ from sysid._words import looks_like_unit
 _COMMENTS = ("#", "%", "//")
 _DELIMITERS = (";", "\t", ",", "|")
 _COMMA_CELL = re.compile(r"[+-]?\d+,\d+([eE][+-]?\d+)?")
-_HEADER_LINES = 60
+_TITLE_ROWS = 3
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,7 +61,7 @@ def _is_data(cells: list[str], decimal: str) -> bool:
     return good > 0 and 2 * good >= len(told)
 
 
-def _delimiter(lines: list[str]) -> str:
+def usual_delimiter(lines: list[str]) -> str:
     """The mark that cuts the last lines of the head into the same number of cells, of which the most are numbers."""
     best, best_score = ",", (-1.0, 0)
     for mark in (*_DELIMITERS, " "):
@@ -96,17 +96,19 @@ def find_dialect(path: str, text: str, options: Options) -> Dialect:
         raise LogError(f"{path}: the file is empty")
     comment = next((mark for line in lines if (mark := _comment_mark(line)) is not None), None)
     plain = [index for index, line in enumerate(lines) if line.strip() and _comment_mark(line) is None]
-    delimiter = options.delimiter or _delimiter([lines[index] for index in plain])
+    delimiter = options.delimiter or usual_delimiter([lines[index] for index in plain])
     rows = {index: cells_of(lines[index], delimiter) for index in plain}
     decimal = options.decimal or _decimal(list(rows.values()), delimiter)
-    first = next((index for index in plain if _is_data(rows[index], decimal) and len(rows[index]) > 1), None)
-    if first is None:
+    data = [index for index in plain if _is_data(rows[index], decimal) and len(rows[index]) > 1]
+    if not data:
         raise LogError(f"{path}: no row of numbers in the first {len(lines)} lines; is it a table of text?")
+    width, numbered = _shape([rows[index] for index in data], decimal)
+    first = next(
+        index for index in data if len(rows[index]) == width and (not numbered or _opens(rows[index], decimal))
+    )
     sample = tuple(tuple(rows[index]) for index in plain if index >= first)[:200]
-    width = len(sample[0])
     header = [index for index in plain if index < first]
-    # A header may stop short of a trailing delimiter, or name no more than the first columns.
-    titles = [rows[index] for index in header if len(rows[index]) in (width, width - 1)]
+    titles = [rows[index] for index in _title_rows(header, rows, width, numbered, decimal)]
     if not titles:
         remarked = [lines[index] for index in range(first) if _comment_mark(lines[index])]
         last = cells_of(remarked[-1].lstrip("#%/ "), delimiter) if remarked else []
@@ -123,6 +125,38 @@ def find_dialect(path: str, text: str, options: Options) -> Dialect:
     return Dialect(delimiter, decimal, comment, first, names, aliases, units, sample, tuple(remarks))
 
 
+def _opens(cells: list[str], decimal: str) -> bool:
+    """Whether a row begins with a number or a clock, not with a word such as those before the values of a preamble."""
+    return is_number(cells[0], decimal) or is_number(cells[0], ".") or is_clock(cells[0]) or is_missing(cells[0])
+
+
+def _shape(rows: list[list[str]], decimal: str) -> tuple[int, bool]:
+    """How many cells most rows have, and whether they begin with a number."""
+    widths = [len(row) for row in rows[-100:]]
+    width = max(sorted(set(widths), reverse=True), key=widths.count)
+    alike = [row for row in rows[-100:] if len(row) == width]
+    return width, 2 * sum(_opens(row, decimal) for row in alike) > len(alike)
+
+
+def _title_rows(header: list[int], rows: dict[int, list[str]], width: int, numbered: bool, decimal: str) -> list[int]:
+    """The lines right above the numbers that name the columns.
+
+    A header may stop short of a trailing delimiter, have one more, or name no more than the first columns.
+    """
+    found: list[int] = []
+    for index in reversed(header):
+        row = rows[index]
+        wide = len(row) in (width, width - 1) or (len(row) == width + 1 and not row[-1])
+        torn = numbered and _opens(row, decimal) and _is_data(row, decimal)
+        if found and (found[-1] - index > 1 or len(found) == _TITLE_ROWS or 2 * sum(map(bool, row)) <= width):
+            break
+        if wide and any(row) and not torn:
+            found.append(index)
+        elif found:
+            break
+    return found[::-1]
+
+
 def _comment_mark(line: str) -> str | None:
     stripped = line.lstrip()
     return next((mark for mark in _COMMENTS if stripped.startswith(mark)), None)
@@ -137,13 +171,18 @@ def _decimal(rows: list[list[str]], delimiter: str) -> str:
     return "," if commas > dots else "."
 
 
+def _beside_units(cell: str) -> bool:
+    """Whether a cell may stand in a row of units; Rigol's holds the start and the increment of the time as well."""
+    return not cell or looks_like_unit(cell) or cell.lower() == "sequence" or is_number(cell)
+
+
 def _titles(rows: list[list[str]], width: int) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
     """Names, second names and units from the header rows."""
 
     def padded(row: list[str]) -> tuple[str, ...]:
         return tuple((row + [""] * width)[:width])
 
-    units = next((row for row in rows[1:] if all(not cell or looks_like_unit(cell) for cell in row) and any(row)), None)
+    units = next((row for row in rows[1:] if any(row) and all(map(_beside_units, row))), None)
     named = [row for row in rows if row is not units]
     empty = ("",) * width
     names = padded(named[0]) if named else tuple(f"column{index + 1}" for index in range(width))

@@ -99,7 +99,8 @@ def _channels(log: Log) -> list[Finding]:
             "measure the current, or fix the torque constant"
         )
         found.append(Finding.of_log("no_current", message, option="--fix torque_constant=VALUE", severity="warning"))
-    if "duty" in log.channels and "bus_voltage" not in log.channels and "vin" not in log.conditions:
+    told = {"voltage", "bus_voltage"} & log.channels.keys() or "vin" in log.conditions
+    if "duty" in log.channels and not told:
         message = "duty without a bus voltage: the voltage at the motor is unknown"
         found.append(
             Finding.of_log("no_bus_voltage", message, option="--columns bus_voltage=COLUMN", severity="warning")

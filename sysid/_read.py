@@ -37,8 +37,9 @@ def read_log(
 
     - `path`: a text table such as CSV, a BAM recording (`.json`), either of a pair of SAGE files, Parquet, MAT or MCAP.
     - `columns`: per channel, or `"time"`, the source column, `"name"` or `"name[unit]"`; or all of them in one text,
-      `"channel=column[unit],..."`. Channels that are not named are found by the words of the headers.
-    - `time_unit`: of the time stamps: `"s"`, `"ms"`, `"us"`.
+      `"channel=column[unit],..."`. Channels that are not named are found by the words of the headers. A unit may carry
+      a factor: `"20 A/V"` for a shunt of 0.05 ohm on an oscilloscope, `"1/255"` for a duty of eight bits.
+    - `time_unit`: of the time stamps: `"s"`, `"ms"`, `"us"`, `"ns"`.
     - `delimiter`, `decimal`: one character each; found from the file by default.
     - `flip`: channels to read with the opposite sign.
     - `keep`: codes of findings on which nothing is to be done: `wrapped_angle`, `held_samples`, `clipped`,

@@ -8,6 +8,7 @@ import numpy as np
 
 from sysid._dialect import Dialect, find_dialect
 from sysid._errors import LogError
+from sysid._habits import plain_rows, without_words
 from sysid._numbers import (
     MISSING_WORDS,
     SWITCH_WORDS,
@@ -19,6 +20,7 @@ from sysid._numbers import (
     seconds_of_clock,
 )
 from sysid._options import Options
+from sysid._recorded import with_rates, with_stamps
 from sysid._table import Column, Table, split_brackets
 from sysid._text import Text, open_text, refuse_mixed_marks, refuse_ragged_rows, rows_of
 
@@ -34,18 +36,26 @@ def read_csv(path: pathlib.Path, options: Options) -> Table:
     **Raises:** `LogError` for an empty file, rows of different width, or a dot in a file of decimal commas.
     """
     data, head = open_text(path)
+    data, head, dressed = plain_rows(data, head)
     dialect = find_dialect(path.name, head, options)
-    text, findings = rows_of(data, dialect)
+    text, cut = rows_of(data, dialect)
+    text, spoken = without_words(text, dialect)
+    findings = [*dressed, *cut, *spoken]
     refuse_mixed_marks(path.name, text, dialect)
     refuse_ragged_rows(path.name, text, dialect)
     frame, numeric = _frame(path.name, text, dialect)
-    columns = (_column(frame, numeric, dialect, index) for index in range(len(dialect.sample[0])))
+    columns = (_column(frame, numeric, dialect, index, not spoken) for index in range(len(dialect.sample[0])))
     conditions = {}
     for remark in dialect.remarks:
         found = _CONDITION.match(remark)
         if found is not None:
             conditions[found["name"]] = float(found["value"])
-    return Table(path.name, tuple(column for column in columns if column is not None), conditions, tuple(findings))
+    return Table(
+        path.name,
+        with_rates(with_stamps(tuple(column for column in columns if column is not None)), dialect),
+        conditions,
+        tuple(findings),
+    )
 
 
 def _frame(name: str, text: Text, dialect: Dialect) -> tuple[Any, set[str]]:
@@ -99,7 +109,7 @@ def _is_numeric(dialect: Dialect, index: int) -> bool:
     return all(is_number(cell, dialect.decimal) or cell in _EXACT_WORDS for cell in cells)
 
 
-def _column(frame: Any, numeric: set[str], dialect: Dialect, index: int) -> Column | None:
+def _column(frame: Any, numeric: set[str], dialect: Dialect, index: int, lines: bool) -> Column | None:
     series = frame[f"c{index}"]
     header, unit = split_brackets(dialect.names[index])
     alias, alias_unit = split_brackets(dialect.aliases[index])
@@ -115,9 +125,12 @@ def _column(frame: Any, numeric: set[str], dialect: Dialect, index: int) -> Colu
         values, wrong = np.full(len(series), np.nan), int(series.is_not_null().arg_max() or 0)
     else:
         values, wrong = numbers_of(series, dialect.decimal)
-    if not header and not alias and not cells and np.isnan(values).all():
+    named = bool(alias) or header not in ("", f"column{index + 1}")
+    if not named and not cells and np.isnan(values).all():
         return None  # the empty column behind a delimiter at the end of each line
     fault = None
     if wrong is not None:
-        fault = fault_of(str(series[wrong]), wrong + 1, wrong + 1 + dialect.first, dialect.decimal)
-    return Column(header or f"column{index + 1}", values, unit, alias, fault, whole)
+        fault = fault_of(str(series[wrong]), wrong + 1, wrong + 1 + dialect.first if lines else None, dialect.decimal)
+    if not named and cells and all(is_clock(cell) for cell in cells):
+        header = "clock"
+    return Column(header or alias or f"column{index + 1}", values, unit, alias, fault, whole)

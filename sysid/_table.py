@@ -12,10 +12,14 @@ from sysid._finding import Finding
 _BRACKETS = re.compile(r"^(?P<name>.*?)\s*[\[({](?P<unit>[^\[\](){}]*)[\])}]\s*$")
 
 
+# `velocity[0]` is an element of a list; a lone `duty[1]` without a path is a pure number.
+_INDEX = re.compile(r"\w\[0\]$|\w\[[2-9]\]$|\w\[\d\d+\]$|[/.].*\w\[1\]$")
+
+
 def split_brackets(header: str) -> tuple[str, str | None]:
     """`"Speed [deg/s]"` as `("Speed", "deg/s")`; without brackets the unit is None."""
     found = _BRACKETS.match(header.strip())
-    if found is None:
+    if found is None or _INDEX.search(header.strip()):
         return header.strip(), None
     return found["name"].strip(), found["unit"].strip()
 

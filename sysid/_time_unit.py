@@ -11,6 +11,8 @@ _SLOW_STEP = 0.5
 _VERY_SLOW_STEP = 60.0
 _FAST_STEP = 1e-6
 _ENOUGH = 100_000
+#: Counts since 1970 between the years 2001 and 2286 are so large in each unit that they can be in no other.
+_EPOCHS = {"ms": 1e12, "us": 1e15, "ns": 1e18}
 
 
 def seconds(
@@ -36,13 +38,16 @@ def seconds(
     steps = np.abs(np.diff(present[:_ENOUGH]))
     steps = steps[steps > 0.0]
     step = float(np.median(steps)) if len(steps) else 0.0
-    stated = option or unit
+    stated = option or unit or _since_1970(present, step)
+    if stated is not None and stated is not option and stated is not unit:
+        message = f"the time column states no unit; its stamps are {stated} since 1970"
+        findings.append(Finding("time_unit_found", message, action=stated, option="--time-unit"))
     if stated is None:
         limit = _SLOW_STEP if moving else _VERY_SLOW_STEP
         if step >= limit or 0.0 < step < _FAST_STEP:
             raise LogError(
                 f"{source}: the time column states no unit and its usual step is {step:.6g}, implausible in seconds: "
-                "give --time-unit s|ms|us"
+                "give --time-unit s|ms|us|ns"
             )
         if step >= _SLOW_STEP or (whole and step >= 1.0):
             message = f"the time column states no unit; its usual step of {step:.6g} is taken as seconds"
@@ -51,10 +56,18 @@ def seconds(
             )
         stated = "s"
     elif target_unit("time", stated) is None:
-        raise LogError(f"{source}: '{stated}' is no unit of time: give --time-unit s|ms|us")
+        raise LogError(f"{source}: '{stated}' is no unit of time: give --time-unit s|ms|us|ns")
     origin = float(present[0])
     if abs(origin) > step:
         start = float(to_si(np.array([origin]), stated, "time")[0])
         findings.append(Finding("time_offset", f"the stamps start at {start:.6g} s: shifted to 0", action="shifted"))
     # The offset goes before the unit does, so that a large one costs no digits of the step.
     return to_si(values - origin, stated, "time"), findings
+
+
+def _since_1970(present: NDArray[np.float64], step: float) -> str | None:
+    """The unit of stamps that count from 1970; None for others, and for stamps in seconds."""
+    for unit, least in _EPOCHS.items():
+        if least <= float(present[0]) < 10.0 * least and float(present[-1]) < 10.0 * least and step < 1e-3 * least:
+            return unit
+    return None

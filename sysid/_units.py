@@ -70,6 +70,7 @@ one = 1 = unitless = ratio
 
 # Only plain products and quotients of words reach the parser: a header is a stranger's text.
 _PLAIN = re.compile(r"1?[A-Za-z_*/^0-9. -]{0,32}")
+_FACTOR = re.compile(r"(?P<factor>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*?\s*(?P<unit>[^\W\d].*|%.*|°.*)")
 _MINUS_POWER = re.compile(r"([A-Za-z_]+)\s*\^?\s*-1\b")
 
 
@@ -97,6 +98,18 @@ def _spelled(unit: str) -> str:
     text = re.sub(r"^(msec|usec|nsec)s?$", lambda found: found[1][:2], text)
     text = re.sub(r"\s+per\s+|_per_", "/", text)
     return re.sub(r"(?<=[A-Za-z])\s+(?=[A-Za-z])", "*", text)
+
+
+def _scaled(unit: str) -> tuple[float, str] | None:
+    """`"20 A/V"` as `(20.0, "A/V")` and `"1/255"` as `(1/255, "")`; None for a unit without a factor."""
+    share = re.fullmatch(r"1/(\d+\.?\d*)", unit.strip())
+    if share is not None and float(share[1]) > 0.0:
+        return 1.0 / float(share[1]), ""
+    found = _FACTOR.fullmatch(unit.strip())
+    if found is None:
+        return None
+    factor = float(found["factor"])
+    return (factor, found["unit"]) if 0.0 < abs(factor) < float("inf") else None
 
 
 @functools.cache
@@ -129,7 +142,14 @@ def _dimension(unit: str) -> dict[str, float] | None:
 
 
 def target_unit(channel: str, unit: str) -> str | None:
-    """The SI unit that `unit` has in this channel, or None when the unit does not fit the channel."""
+    """The SI unit that `unit` has in this channel, or None when the unit does not fit the channel.
+
+    A unit may carry a factor. Of a column that a sensor writes in volts it may be its factor per volt: `"20 A/V"`.
+    """
+    scaled = _scaled(unit)
+    if scaled is not None:
+        plain = re.sub(r"\s*/\s*[vV](?:olts?)?$", "", scaled[1])
+        return None if is_count(plain) else target_unit(channel, plain)
     if channel == "time":
         candidates: tuple[str, ...] = ("s",)
     elif channel == "command":
@@ -163,6 +183,9 @@ def to_si(
         raise LogError(
             f"unit '{unit}' does not fit {channel} ({wanted}): name it with --columns {channel}=COLUMN[unit]"
         )
+    scaled = _scaled(unit)
+    if scaled is not None:
+        return to_si(values * scaled[0], re.sub(r"\s*/\s*[vV](?:olts?)?$", "", scaled[1]), channel)
     registry, parsed = _registry(), _parsed(unit)
     if is_count(unit):
         if counts_per_turn is None:

@@ -9,6 +9,7 @@ from sysid._units import is_unit, target_unit
 _PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_]+", re.UNICODE)
 
 _TIME = {"t", "time", "timestamp", "timestamps", "stamp", "clock", "elapsed", "zeit", "date", "datetime"}
+_TIME_UNITS = {"millis": "ms", "micros": "us", "nanos": "ns"}
 _VELOCITY = {
     "speed",
     "velocity",
@@ -153,6 +154,8 @@ def _channel(name: str, unit: str | None) -> tuple[str, int] | None:
     words = {part.lower() for part in parts if not part.isdigit()}
     if not words or words & _ELSEWHERE:
         return None
+    if words & _TIME_UNITS.keys() and len(parts) == 1:
+        return "time", 0
     if words & _ENABLED:
         return "torque_enabled", 0
     first = parts[0] if len(parts) > 1 else ""
@@ -204,7 +207,12 @@ def meaning(column: Column) -> Meaning | None:
         if known is None:
             continue
         channel, rank = known
-        unit = column.unit
+        said = {part.lower() for part in pieces(name)}
+        unit = (
+            column.unit
+            or ("rpm" if channel == "velocity" and "rpm" in said else None)
+            or _TIME_UNITS.get(name.strip().lower())
+        )
         if unit is None and ending is not None and target_unit(channel, ending) is not None:
             unit = ending
         elif unit is None and ending is not None and ending != "s":
