@@ -17,7 +17,6 @@ from ._free import places
 from ._legs import legs
 from ._log import Log
 from ._model import Model
-from ._model_entry import model_to_dict
 from ._model_file import read_model
 from ._progress import shown
 from ._report import channel_pictures, report_html
@@ -84,9 +83,8 @@ def _refuse_early(model: Model, logs: list[Log], held: list[Log], settings: Mapp
 
 
 def fit_entry(result: Fit, logs: Sequence[Log], held: Sequence[Log] = ()) -> dict[str, Any]:
-    """What `fit.json` holds: the result, the model that made it and the files it came from."""
+    """What the command writes: the result, and the files it came from."""
     entry = dict(result.to_dict())
-    entry["model"] = model_to_dict(result.model) | {"substeps": result.settings.get("substeps", 1)}
     entry["logs"] = {log.name: {"source": pathlib.Path(log.source).name, "rows": len(log)} for log in (*logs, *held)}
     return entry
 

@@ -1,6 +1,7 @@
 """The result of a fit."""
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -8,9 +9,12 @@ import numpy as np
 import jaxmotor as jm
 
 from ._estimate import Estimate
+from ._free import Free, read
 from ._identifiability import OPEN, Direction
+from ._log import Log
 from ._metrics import Comparison
 from ._model import Model
+from ._model_entry import model_to_dict
 from ._verdict import Caution
 
 
@@ -55,8 +59,23 @@ class Fit:
             return "failed"
         return "warning" if self.cautions else "ok"
 
+    def resume(self, logs: Log | Sequence[Log], **settings: Any) -> "Fit":
+        """Fit on from these values, to the same logs or to others; `settings` as of `sysid.fit`, one start by default.
+
+        A parameter that ended at a bound starts where it started before: at the bound it could not move.
+        """
+        from ._fit import fit
+
+        stuck = {estimate.name.split("[")[0] for estimate in self.estimates if estimate.at_bound}
+        moved = tuple(
+            p if p.name in stuck else dataclasses.replace(p, start=float(read(self.model.subject, p.place.paths[0])))
+            for p in self.model.free.parameters
+        )
+        model = dataclasses.replace(self.model, free=Free(moved))
+        return fit(logs, model=model, **({"starts": 1} | settings))
+
     def to_dict(self) -> dict[str, Any]:
-        """What `fit.json` holds, except for the model's own entry."""
+        """What `fit.json` holds: plain types, ready for JSON."""
         determined = sum(d.spread <= OPEN for d in self.directions)
         scored: dict[str, dict[str, Any]] = {}
         for comparison in self.comparisons:
@@ -72,4 +91,5 @@ class Fit:
             "columns": self.columns,
             "timing": self.timing,
             "settings": self.settings,
+            "model": model_to_dict(self.model) | {"substeps": self.settings.get("substeps", 1)},
         }
