@@ -73,6 +73,13 @@ def test_any_seed_ends_at_the_same_place(made, reference):
             assert value == pytest.approx(values(reference)[name], rel=1e-4)
 
 
+def test_a_result_is_a_start(made, reference):
+    again = reference.resume(made)
+    assert values(again) == pytest.approx(values(reference), rel=1e-6)
+    assert len(again.trace) <= len(reference.trace)
+    assert again.status == "ok"
+
+
 # Gradients
 
 
