@@ -71,6 +71,7 @@ def words(abstract: type) -> dict[str, type]:
         kind.__name__: kind
         for kind in vars(jm).values()
         if inspect.isclass(kind) and issubclass(kind, abstract) and not inspect.isabstract(kind) and _plain(kind)
+        if _of_numbers(params_class(kind))
     }
 
 
@@ -79,6 +80,12 @@ def _plain(kind: type) -> bool:
         field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING
         for field in dataclasses.fields(kind)
     )
+
+
+def _of_numbers(params: type | None) -> bool:
+    """Whether every value is one number; a curve of points, such as a battery's, cannot be written as one."""
+    fields = dataclasses.fields(params) if params is not None else ()
+    return all(getattr(field.type, "dim_str", "*batch") == "*batch" for field in fields)
 
 
 def _parts(kind: type) -> Iterator[tuple[str, type, type]]:

@@ -180,7 +180,11 @@ def test_a_model_file(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("[stages]", "[stage]", ["unknown key 'stage' (meant stages?)", "command, description, parameters, stages"]),
+        (
+            "[stages]",
+            "[stage]",
+            ["unknown key 'stage' (meant stages?)", "command, description, grid, outputs, parameters, stages"],
+        ),
         ("Inductive", "Inductiv", ["unknown winding 'Inductiv' (meant Inductive?)", "QuasiStatic"]),
         ("drag =", "dragg =", ["unknown slot 'dragg' (meant drag?)", "dry_friction"]),
         ("resistance =", "resistanc =", ["unknown parameter 'resistanc' (meant resistance?)", "inductance"]),
