@@ -14,7 +14,6 @@ from ._cli_reading import Reading
 from ._errors import ModelError
 from ._fit import fit
 from ._free import places
-from ._legs import legs
 from ._log import Log
 from ._model import Model
 from ._model_file import read_model
@@ -76,8 +75,7 @@ def _refuse_early(model: Model, logs: list[Log], held: list[Log], settings: Mapp
     solver_named(settings["solver"])
     if not model.free.names:
         raise ModelError(f"no parameter is left free by --fix and the model; it has {', '.join(places(model.subject))}")
-    made = setup(model, logs)
-    legs(made, False, 1, settings.get("window"))
+    made = setup(model, logs, window=settings.get("window"))
     if held:
         setup(model, held, like=made)
 

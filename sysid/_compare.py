@@ -167,9 +167,9 @@ def _contender(
         progress(f"all logs, {words}", iteration, cost)
 
     whole = fit(logs, model=model, hold_out=hold_out, substeps=1, progress=all_logs, **search)
-    made, mover = setup(model, logs, substeps=1), solver_named("levenberg-marquardt")
+    made, mover = setup(model, logs, substeps=1, window=search["window"]), solver_named("levenberg-marquardt")
     start = regressed(list(made.logs), torque_constant(model)), search["starts"], search["seed"]
-    walk = legs(made, False, search["iterations"], search["window"])
+    walk = legs(made, False, search["iterations"])
     ahead: dict[str, np.ndarray] = {}
     for group in apart:
         mine = np.isin(np.asarray(made.problem.batch.log), group.members)[:, None]

@@ -11,15 +11,14 @@ import numpy as np
 from ._estimate import Estimate, estimate
 from ._free import Subject, write
 from ._known import Known, known
-from ._legs import every
 from ._log import Log
 from ._metrics import Comparison, comparisons
 from ._normal_equations import Point
 from ._problem import Problem
 from ._result import Fit
+from ._settle import settled
 from ._setup import Setup, setup, usable_rows
 from ._verdict import cautions
-from ._windows import resets
 
 _EQUAL_COST = 3.0
 """Half the change of a sum of squares [1] by which ends may differ and still be called equally good."""
@@ -172,8 +171,11 @@ def _compared(
             jnp.asarray([means[o] for o in other.problem.owner]),
             jnp.zeros((len(other.cut), point.initial.shape[-1])),
         )
-        reset = jnp.asarray(resets(other.problem.batch.dt.shape, every(np.asarray(problem.reset))))
-        values = _predictions(eqx.tree_at(lambda p: p.reset, other.problem, reset), start)
+        replayed = bool(np.asarray(problem.reset)[:, 1:].all())
+        reset = jnp.full(other.problem.batch.dt.shape, replayed)
+        ahead_of = eqx.tree_at(lambda p: (p.reset, p.scales), other.problem, (reset, problem.scales))
+        start = start if made.window is None else settled(ahead_of, start)
+        values = _predictions(ahead_of, start)
         ahead = {c: np.asarray(v) for c, v in values.items()}
         found += comparisons(list(other.logs), list(other.cut), ahead, sigma, "hold-out")
     return found

@@ -17,6 +17,7 @@ from ._begin import begin
 from ._conclude import chosen, conclude
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
+from ._hop import hopped
 from ._known import linearized
 from ._legs import legs
 from ._log import Log
@@ -41,6 +42,10 @@ _WALKED_ROWS = 32_768
 """Rows [1] over which all starts walk; with more than twice as many only the best start sees them all."""
 
 _STEP_TOLERANCE = 0.5
+_MOST_HOPS = 8
+_HOP_GAIN = 1e-3
+"""Share of the cost that a delay some rows away must save to be taken."""
+
 _STEP_SHARE = 0.3
 _MOST_SUBSTEPS = 16
 
@@ -128,7 +133,8 @@ def fit(
       Optax transformation; `substeps` of the bench per row, `None` for as many as leave the estimates within half a
       standard error of where half the step would put them.
     - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
-    - `window` [s]: return to it after so long, in the fit and in every comparison, those of `hold_out` too.
+    - `window` [s]: cut logs into pieces of near this length, each with an initial angle and speed of its own, which
+      its own rows tell, in `hold_out` too.
     - `friction`: a name in `FRICTION_MODELS` (BAM's M1 to M6, LuGre) in place of the model's own.
     - `progress(words, iteration, cost)`: called after every iteration.
 
@@ -142,7 +148,7 @@ def fit(
     if not logs:
         raise ModelError("no log to fit")
     model = _model(logs, model, bench, params, free, command, fix, friction)
-    made = setup(model, logs, outputs=outputs, substeps=substeps or 1, replay=replay)
+    made = setup(model, logs, outputs=outputs, substeps=substeps or 1, replay=replay, window=window)
     if held:
         # Refused here rather than after the fit.
         setup(model, held, like=made)
@@ -157,7 +163,7 @@ def fit(
         starts,
         seed,
     )
-    walk, mover = legs(made, replay, iterations, window), solver_named(solver)
+    walk, mover = legs(made, replay, iterations), solver_named(solver)
     reverse = not mover.normal_equations
     problem = made.problem.stepped(substeps or 1, reverse)
     some = _part(made)
@@ -168,6 +174,19 @@ def fit(
     whole = dataclasses.replace(walk[-1], words="last leg")
     points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
     trace += more
+    for _ in range(_MOST_HOPS):
+        around = hopped(made, chosen(points, values), points.coordinates.shape[0])
+        if around is None:
+            break
+        least = float(np.nanmin(values))
+        moved, ends, more = solve(mover, problem, around, [dataclasses.replace(whole, words="delay")], progress)
+        trace += more
+        if not np.nanmin(ends) < least * (1 - _HOP_GAIN):
+            break
+        # The channels are counted anew: what the delay spoiled was no measure.
+        unscaled = eqx.tree_at(lambda p: p.scales, problem, made.problem.scales)
+        points, values, problem, misfit, more = _balanced(made, unscaled, moved, ends, mover, whole, progress)
+        trace += more
     while True:
         count = int(problem.substeps)
         chosen_settings = settings(

@@ -17,6 +17,7 @@ from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
 from ._problem import Problem
+from ._settle import settled
 from ._setup import BEND, Setup, usable_rows
 from ._solve import Solver, Stage, solve
 from ._windows import scales
@@ -101,6 +102,7 @@ def held_out(
         best = int(np.nanargmin(values))
         at = Point(points.coordinates[best], points.initial[best])
     at = _with_means(made, at, left_out)
+    at = at if made.window is None else settled(without(made.problem, ~left_out).stepped(1, False), at)
     return {c: np.asarray(v) for c, v in linearized(problem, at).predicted.items()}
 
 

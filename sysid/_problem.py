@@ -15,7 +15,7 @@ from ._normal_equations import NormalEquations, Point
 from ._prediction import predict
 from ._residual import bends, residuals, soft_l1, weight
 
-_INITIAL_REACH = 10.0
+INITIAL_REACH = 10.0
 """Standard deviation of the prior on initial states, in units of their width: weak, but never without bound."""
 
 
@@ -88,7 +88,7 @@ class Problem(eqx.Module):
 
     def _beliefs(self, point: Point) -> Float[Array, ""]:
         prior = self._prior_residuals(point.coordinates)
-        return jnp.sum(prior**2) / 2 + jnp.sum((point.initial / _INITIAL_REACH) ** 2) / 2
+        return jnp.sum(prior**2) / 2 + jnp.sum((point.initial / INITIAL_REACH) ** 2) / 2
 
     def value(self, point: Point) -> Float[Array, ""]:
         """The cost: robust misfit of every usable sample, plus priors."""
@@ -123,11 +123,11 @@ class Problem(eqx.Module):
         size, total = self.batch.pick.shape[-1], point.coordinates.shape[0]
         scatter = jax.nn.one_hot(self.batch.pick, total, dtype=values.dtype)
         prior, slopes = jax.jvp(self._prior_residuals, (point.coordinates,), (jnp.ones_like(point.coordinates),))
-        belief = jnp.eye(point.initial.shape[-1], dtype=values.dtype) / _INITIAL_REACH**2
+        belief = jnp.eye(point.initial.shape[-1], dtype=values.dtype) / INITIAL_REACH**2
         return cost, NormalEquations(
             shared=jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter) + jnp.diag(slopes**2),
             mixed=jnp.einsum("sln,slm->snm", scatter, hessian[:, :size, size:]),
             own=hessian[:, size:, size:] + belief[None],
             shared_gradient=jnp.einsum("sln,sl->n", scatter, gradient[:, :size]) + slopes * prior,
-            own_gradient=gradient[:, size:] + point.initial / _INITIAL_REACH**2,
+            own_gradient=gradient[:, size:] + point.initial / INITIAL_REACH**2,
         )

@@ -9,6 +9,7 @@ import numpy as np
 
 import jaxmotor as jm
 
+from ._errors import ModelError
 from ._free import Free, read
 from ._log import Log
 from ._model import Model
@@ -20,12 +21,14 @@ BEND = 2.0
 """Residuals count linearly from this many standard deviations of the sensor's noise on."""
 
 _ROOM = 25.0
+_FEWEST_ROWS = 4
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Setup:
     """A `problem` with what it was made of: `logs` cut into pieces, `roles` and `noise` of the channels; for each
-    coordinate its `owner` among the free parameters and its `names`."""
+    coordinate its `owner` among the free parameters and its `names`; `window` [s] of the pieces, `None` for whole
+    runs."""
 
     model: Model
     logs: tuple[Log, ...]
@@ -34,6 +37,7 @@ class Setup:
     noise: dict[str, float]
     names: tuple[str, ...]
     problem: Problem
+    window: float | None = None
 
 
 def predicted_channels(bench: jm.Bench) -> list[str]:
@@ -91,11 +95,15 @@ def setup(
     outputs: Sequence[str] | None = None,
     substeps: int = 1,
     replay: bool = False,
+    window: float | None = None,
     like: "Setup | None" = None,
 ) -> Setup:
-    """The problem of fitting `model` to `logs`; `like` gives roles and noise to logs that are only predicted.
+    """The problem of fitting `model` to `logs`; `like` gives roles, noise and window to logs that are only predicted.
 
-    **Raises:** `LogError`, `ModelError` for logs that this model cannot be compared with.
+    **Arguments:** `window` [s]: logs are cut into pieces of near this length, each with its own initial state.
+
+    **Raises:** `LogError`, `ModelError` for logs that this model cannot be compared with; for a window of less than
+    four steps.
     """
     if model.grid is not None:
         logs = [log.resample(model.grid) for log in logs]
@@ -107,8 +115,8 @@ def setup(
             )
         noise = noises(logs, part.outputs)
     else:
-        part, noise = like.roles, like.noise
-    cut = pieces(logs)
+        part, noise, window = like.roles, like.noise, like.window
+    cut = pieces(logs) if window is None else pieces(logs, _rows(logs, window))
     owner, picks, names = _coordinates(model.free, logs)
     data = batch(
         logs,
@@ -132,7 +140,16 @@ def setup(
         substeps=substeps,
         balanced=model.balanced,
     )
-    return Setup(model, tuple(logs), tuple(cut), part, noise, names, problem)
+    return Setup(model, tuple(logs), tuple(cut), part, noise, names, problem, window)
+
+
+def _rows(logs: Sequence[Log], window: float) -> int:
+    """Rows of a window."""
+    step = float(np.median([log.dt for log in logs]))
+    rows = round(window / step) if np.isfinite(window) else 0
+    if rows < _FEWEST_ROWS:
+        raise ModelError(f"--window {window:g}: a window must hold four steps of the logs or more, {step:.3g} s each")
+    return rows
 
 
 def torque_constant(model: Model) -> float | None:

@@ -114,7 +114,7 @@ def fit_logs(
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 60,
     substeps: Annotated[int, typer.Option(min=1, help="Steps of the simulation per row.")] = 1,
     window: Annotated[
-        float | None, typer.Option("--window", help="Return to the measured motion after so long [s].")
+        float | None, typer.Option("--window", help="Cut logs into windows this long [s].")
     ] = None,
     cache: _CACHE = True,
     *,
@@ -185,7 +185,7 @@ def compare_models(
     starts: Annotated[int, typer.Option(min=1, help="How many points each search begins from.")] = 4,
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 40,
     window: Annotated[
-        float | None, typer.Option("--window", help="Return to the measured motion after so long [s].")
+        float | None, typer.Option("--window", help="Cut logs into windows this long [s].")
     ] = None,
     cache: _CACHE = True,
     *,
