@@ -1,5 +1,6 @@
 """The current that a measured motion calls for, without any drive: a torque balance at steady speed."""
 
+import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
@@ -18,9 +19,12 @@ def balancing_current(bench: jm.Bench, subject: Subject, segment: Batch) -> Floa
     """
     actuator, params = bench.actuator, subject.bench.actuator
     ratio = actuator.gear.ratio(params.gear)
-    speed, angle = segment.reset_velocity, segment.reset_position
-    zero = jnp.zeros_like(speed)
-    sliding = jnp.sign(speed) * actuator.dry_friction.budget(params.dry_friction, speed, zero, zero)
-    viscous = bench.load.damping(subject.bench.load) * speed - actuator.drag.torque(params.drag, ratio, speed)
-    needed = sliding + viscous - bench.load.external_torque(subject.bench.load, angle)
-    return needed / (ratio * params.motor.winding.torque_constant)
+
+    def needed(speed: Float[Array, ""], angle: Float[Array, ""]) -> Float[Array, ""]:
+        zero = jnp.zeros_like(speed)
+        sliding = jnp.sign(speed) * actuator.dry_friction.budget(params.dry_friction, speed, zero, zero)
+        viscous = bench.load.damping(subject.bench.load) * speed - actuator.drag.torque(params.drag, ratio, speed)
+        return sliding + viscous - bench.load.external_torque(subject.bench.load, angle)
+
+    torque = jax.vmap(needed)(segment.reset_velocity, segment.reset_position)
+    return torque / (ratio * params.motor.winding.torque_constant)

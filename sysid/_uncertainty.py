@@ -11,6 +11,9 @@ import numpy as np
 
 from ._autocorrelation import autoregression, spread
 
+_UNSEEN = 1e-12
+"""Eigenvalue of the information [1], in units of its diagonal, below which it is rounding."""
+
 
 @dataclasses.dataclass(frozen=True)
 class Uncertainty:
@@ -89,8 +92,10 @@ def uncertainty(
         correlation[names[c]] = top / power
         inflation[names[c]] = variance / max(coefficients.sum() ** 2, 1e-12) / (power / rows)
         misfit[names[c]] = float(np.mean(np.concatenate([residuals[s, c][usable[s, c]] for s in range(segments)]) ** 2))
-    inverse = _inverse(information)
-    return Uncertainty(_sandwich(inverse, scatter), information, correlation, inflation, misfit, -inverse @ gradient)
+    inverse, unseen = _inverse(information)
+    return Uncertainty(
+        _sandwich(inverse, scatter) + unseen, information, correlation, inflation, misfit, -inverse @ gradient
+    )
 
 
 def _sandwich(inverse: np.ndarray, scatter: np.ndarray) -> np.ndarray:
@@ -101,10 +106,14 @@ def _sandwich(inverse: np.ndarray, scatter: np.ndarray) -> np.ndarray:
     return root @ root.T
 
 
-def _inverse(matrix: np.ndarray) -> np.ndarray:
-    """Inverse of a symmetric matrix in units of its diagonal; a direction that the data do not see gets a huge, finite
-    variance, to be told apart by its size."""
+def _inverse(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Inverse of a symmetric matrix in units of its diagonal, and the part of it in directions that no data see.
+
+    The latter is huge and finite: rounding is all that a sandwich would find there.
+    """
     size = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
     values, vectors = np.linalg.eigh(matrix / np.outer(size, size))
-    floor = max(values.max(), 1e-300) * 1e-13
-    return (vectors / np.maximum(values, floor)) @ vectors.T / np.outer(size, size)
+    floor = max(values.max(initial=0.0), 1e-300) * _UNSEEN
+    unseen = np.where(values < floor, 1 / floor, 0.0)
+    scale = np.outer(size, size)
+    return (vectors / np.maximum(values, floor)) @ vectors.T / scale, (vectors * unseen) @ vectors.T / scale

@@ -363,7 +363,7 @@ def test_a_delay_is_found_from_any_start():
     # The voltage acted four and a half rows later than it was logged; a held command between rows is its mean.
     early = np.concatenate([columns["voltage"][4:], np.full(4, columns["voltage"][-1])])
     late = log({**columns, "voltage": early})
-    model = choose_model([late])
+    model = choose_model([log(columns)])
     for start in (1e-3, 0.02, 0.1, 0.3):
         delay = free_parameter(places(model.subject)["delay"], model.subject, start=start, upper=0.5)
         result = sysid.fit(late, model=dataclasses.replace(model, free=Free((*model.free.parameters, delay))))
