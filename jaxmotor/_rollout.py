@@ -5,7 +5,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Bool, Float, Int, PyTree
 
 from ._actuator import Actuator, ActuatorOutput, ActuatorParams, ActuatorState
 from ._bench import Bench, BenchOutput, BenchParams, BenchState
@@ -100,17 +100,43 @@ def replay(
 
 
 def rollout(
-    bench: Bench, state: BenchState, params: BenchParams, ctrl: PyTree, dt: Any
+    bench: Bench, state: BenchState, params: BenchParams, ctrl: PyTree, dt: Any, *, segment: int | None = None
 ) -> tuple[BenchState, BenchOutput]:
     """The bench along its commands.
 
-    **Arguments:** `ctrl`: command or `Input` with a leading time axis; `dt` [s]: one step, or one per row.
+    **Arguments:** `ctrl`: command or `Input` with a leading time axis; `dt` [s]: one step, or one per row; `segment`:
+    reverse mode then keeps the state every so many rows and runs each part again, instead of keeping it in every row.
+    The square root of the number of rows needs the least memory.
 
     **Returns:** the last state, and the outputs with a leading time axis: row k is the instant t[k], before the step;
     torques act from t[k] to t[k+1]. `result` has no time axis: one `Result` code for the run.
 
-    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length.
+    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length or an empty segment.
     """
+    state, code, (qpos, qvel, out) = _run(bench, state, params, ctrl, dt, segment, True)
+    return state, BenchOutput(qpos, qvel, out, code)
+
+
+def advance(
+    bench: Bench, state: BenchState, params: BenchParams, ctrl: PyTree, dt: Any, *, segment: int | None = None
+) -> tuple[BenchState, Int[Array, ""]]:
+    """As `rollout`, for the last state alone: no row is kept, so memory does not grow with their number.
+
+    **Returns:** the last state and a `Result` code. **Raises:** as `rollout`.
+    """
+    state, code, _ = _run(bench, state, params, ctrl, dt, segment, False)
+    return state, code
+
+
+def _run(
+    bench: Bench,
+    state: BenchState,
+    params: BenchParams,
+    ctrl: PyTree,
+    dt: Any,
+    segment: int | None,
+    outputs: bool,
+) -> tuple[BenchState, Int[Array, ""], Any]:
     dtype = _shared_float(params, state=state)
     ctrl = _as_float(ctrl, dtype)
     rows = jax.tree_util.tree_leaves(ctrl)[0].shape[0]
@@ -124,9 +150,28 @@ def rollout(
         before, finite = carry
         command, step = row
         after, out = bench.step(before, params, command, steps if step is None else step)
-        return (after, finite & jnp.isfinite(after.qpos) & jnp.isfinite(after.qvel)), (before.qpos, before.qvel, out)
+        finite = finite & jnp.isfinite(after.qpos) & jnp.isfinite(after.qvel)
+        return (after, finite), (before.qpos, before.qvel, out) if outputs else None
 
-    (state, finite), (qpos, qvel, out) = jax.lax.scan(body, (state, jnp.array(True)), (ctrl, per_row))
+    carry = (state, jnp.array(True))
+    (state, finite), kept = _scanned(body, carry, (ctrl, per_row), rows, segment)
     sound = _finite(ctrl) & _finite(steps) & _numbers(params)
     code = jnp.where(sound, jnp.where(finite, Result.OK.value, Result.NOT_FINITE.value), Result.BAD_INPUT.value)
-    return state, BenchOutput(qpos, qvel, out, code.astype(jnp.int32))
+    return state, code.astype(jnp.int32), kept if outputs else (None, None, None)
+
+
+def _scanned(body: Any, carry: PyTree, rows: PyTree, count: int, segment: int | None) -> tuple[PyTree, PyTree]:
+    """`jax.lax.scan`, in parts of `segment` rows that reverse mode runs again, each from its first carry."""
+    if segment is None or segment >= count:
+        return jax.lax.scan(body, carry, rows)
+    if segment < 1:
+        raise ValueError(f"segment is {segment}: a part of a run has at least one row")
+    parts = count // segment
+    whole = parts * segment
+    cut = jax.tree_util.tree_map(lambda x: x[:whole].reshape(parts, segment, *x.shape[1:]), rows)
+    carry, kept = jax.lax.scan(jax.checkpoint(lambda c, part: jax.lax.scan(body, c, part)), carry, cut)
+    kept = jax.tree_util.tree_map(lambda x: x.reshape(whole, *x.shape[2:]), kept)
+    if whole == count:
+        return carry, kept
+    carry, rest = jax.lax.scan(body, carry, jax.tree_util.tree_map(lambda x: x[whole:], rows))
+    return carry, jax.tree_util.tree_map(lambda x, y: jnp.concatenate([x, y]), kept, rest)
