@@ -72,7 +72,8 @@ class Fit:
             for p in self.model.free.parameters
         )
         model = dataclasses.replace(self.model, free=Free(moved))
-        return fit(logs, model=model, **({"starts": 1} | settings))
+        choices: dict[str, Any] = {"starts": 1, **settings}
+        return fit(logs, model=model, **choices)
 
     def to_dict(self) -> dict[str, Any]:
         """What `fit.json` holds: plain types, ready for JSON."""

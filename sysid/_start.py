@@ -8,6 +8,8 @@ from scipy.optimize import nnls
 from ._log import Log
 from ._windows import motion, pieces
 
+_LATEST_ROWS = 13
+
 
 def _electrical(logs: Sequence[Log]) -> dict[str, float]:
     """R [ohm] and K [V s/rad] from v = R i + K w by least squares over all usable rows."""
@@ -86,6 +88,11 @@ def electrical_lag(log: Log) -> float | None:
         return float(np.mean((columns @ solved - right) ** 2))
 
     at_once = misfit(np.stack([voltage, speed], 1)[1:][pairs], current[1:][pairs])
+    # A voltage that is logged before it acts is late, not lagging.
+    late = [
+        misfit(np.stack([voltage[:-rows], speed[rows:]], 1)[usable[rows:]], current[rows:][usable[rows:]])
+        for rows in range(1, min(_LATEST_ROWS, len(log) // 4))
+    ]
     trials = log.dt * np.geomspace(0.3, 300, 61)
     found = []
     for trial in trials:
@@ -93,4 +100,5 @@ def electrical_lag(log: Log) -> float | None:
         columns = (1 - decay)[:, None] * np.stack([voltage[:-1], speed[:-1]], 1)
         found.append(misfit(columns[pairs], (current[1:] - decay * current[:-1])[pairs]) / (1 + np.median(decay) ** 2))
     best = int(np.argmin(found))
-    return float(trials[best]) if found[best] < 0.5 * at_once and trials[best] > 0.5 * log.dt else None
+    shown = found[best] < 0.5 * at_once and found[best] < min(late, default=np.inf)
+    return float(trials[best]) if shown and trials[best] > 0.5 * log.dt else None

@@ -44,6 +44,13 @@ def test_electrical_lag_is_seen(lag):
     assert found == pytest.approx(lag, rel=0.25)
 
 
+@pytest.mark.parametrize("rows", [1, 4, 9])
+def test_a_late_voltage_is_no_lag(rows):
+    columns = brushed(seed=2)
+    late = {**columns, "voltage": np.append(columns["voltage"][rows:], np.full(rows, columns["voltage"][-1]))}
+    assert electrical_lag(log(late)) is None
+
+
 def test_starts_are_the_given_the_regressed_and_random_ones():
     model = choose_model([log(brushed(seed=1))])
     owner = range(len(model.free.names))
