@@ -35,6 +35,8 @@ def loads(text: str, search_dir: str | os.PathLike[str] | None = None) -> tuple[
 def describe(path: str | os.PathLike[str]) -> RobotDescription:
     """What the file says about its joints and actuators, as plain numbers."""
     file = pathlib.Path(path)
+    if file.exists() and not file.is_file():
+        raise ValueError(f"{path}: is no ordinary file: name a robot file")
     return _described(XmlDocument(file.read_bytes(), str(path)), search_folders(file.absolute().parent))
 
 

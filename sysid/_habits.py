@@ -13,7 +13,7 @@ _MOST = 0.8
 _PROMPT = re.compile(rb"(?m)^[ \t]*>+[ \t]*(?=[-+.\d])")
 _ARROW = re.compile(rb"(?m)^(\d\d:\d\d:\d\d[.,]\d+)[ \t]*->[ \t]*")
 _LABELLED = re.compile(rb"(?:^|[,;\t ])[ \t]*([A-Za-z_][\w ./]*?(?:\[[^\]\n]*\])?)[ \t]*[:=][ \t]*(?=[-+.\dn])")
-_WORDS = re.compile(rb"(?m)^[ \t]*[A-Za-z>!*<(\[][^\n]*\n?")
+_WORDS = re.compile(rb"\n[ \t]*[A-Za-z>!*<(\[][^\n]*")
 
 
 def plain_rows(data: Any, head: str) -> tuple[Any, str, list[Finding]]:

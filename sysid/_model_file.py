@@ -13,9 +13,12 @@ from ._log import INPUT_CHANNELS
 from ._model import Condition, Model
 from ._quantity import in_unit
 from ._sensors import Sensors
+from ._small_file import text_of
 from ._stages import build, nearest, needed
 from ._units import CHANNEL_UNITS
 
+# Dotted keys cost the parser the square of their length.
+_LARGEST = 1 << 15
 _KEYS = ("command", "description", "grid", "outputs", "parameters", "stages")
 _WORDS = ("fixed", "start", "lower", "upper", "prior", "per_log", "spread", "condition", "factor")
 _COMMANDS = {"VoltageDrive": "voltage", "DutyDrive": "duty", "TorqueDrive": "torque"}
@@ -43,16 +46,13 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     **Raises:** `ModelError`, one line that names the file, the key and the allowed words.
     """
     file = pathlib.Path(path)
-    try:
-        text = file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        raise ModelError(f"{file}: no such file") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"{file}: cannot be read: {error}") from None
+    text = text_of(file, _LARGEST, "a model file (TOML)")
     try:
         return model_of(tomllib.loads(text), str(file))
     except tomllib.TOMLDecodeError as error:
         raise ModelError(f"{file}: this is not TOML: {error}") from None
+    except RecursionError:
+        raise ModelError(f"{file}: this is no model: it is nested too deeply") from None
 
 
 def model_of(content: Mapping[str, Any], where: str) -> Model:

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import stat
 from collections.abc import Callable, Mapping, Sequence
 
 from sysid._assemble import assemble
@@ -85,8 +86,12 @@ def read_log(
 def _reader(path: pathlib.Path) -> _Reader:
     """The reader of the file's format, by its ending or its first bytes."""
     ending = path.suffix.lower()
-    if path.is_dir():
+    mode = path.stat().st_mode
+    if stat.S_ISDIR(mode):
         raise IsADirectoryError
+    if not stat.S_ISREG(mode):
+        # A pipe would be waited for, and a device may never end.
+        raise LogError(f"{path}: is no ordinary file: write the log to a file first")
     with path.open("rb") as file:
         start = file.read(512)
     if ending == ".json" or start.lstrip()[:1] == b"{":

@@ -37,6 +37,10 @@ def read_json(path: pathlib.Path, options: Options) -> Table:
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         where = f"line {error.lineno}" if isinstance(error, json.JSONDecodeError) else "its encoding"
         raise LogError(f"{path.name}: not valid JSON ({where}); was the recording cut short?") from None
+    except (ValueError, RecursionError):
+        raise LogError(
+            f"{path.name}: not usable JSON: a number of thousands of digits, or too deep a nesting"
+        ) from None
     if isinstance(record, dict) and isinstance(record.get("entries"), list):
         return _bam(path.name, record)
     if isinstance(record, dict):
@@ -47,6 +51,14 @@ def read_json(path: pathlib.Path, options: Options) -> Table:
 def signed16(register: NDArray[np.float64]) -> NDArray[np.float64]:
     """An unsigned 16-bit register as the signed number it stands for: 65527 is -9."""
     return np.where(register > 32767.0, register - 65536.0, register)
+
+
+def _real(number: int | float) -> float:
+    """The number as a float; an integer beyond all floats is infinite, which is no measurement."""
+    try:
+        return float(number)
+    except OverflowError:
+        return float("inf") if number > 0 else float("-inf")
 
 
 def _bam(name: str, record: dict[str, Any]) -> Table:
@@ -77,7 +89,7 @@ def _bam(name: str, record: dict[str, Any]) -> Table:
     for key, value in record.items():
         word = key.replace("-", "_")
         if word in _CONDITIONS and isinstance(value, int | float) and not isinstance(value, bool):
-            conditions[word] = float(value)
+            conditions[word] = _real(value)
     return Table(name, tuple(columns), conditions, tuple(findings))
 
 
@@ -87,7 +99,7 @@ def _member(name: str, entries: list[dict[str, Any]], key: str) -> NDArray[np.fl
     for row, cell in enumerate(cells, start=1):
         if cell is not None and not isinstance(cell, int | float):
             raise LogError(f"{name}: entry {row}: '{key}' holds {json.dumps(cell)[:40]} instead of a number")
-    return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return np.array([np.nan if cell is None else _real(cell) for cell in cells])
 
 
 def _columns(name: str, record: dict[str, Any]) -> Table:
@@ -99,5 +111,5 @@ def _columns(name: str, record: dict[str, Any]) -> Table:
         header, unit = split_brackets(key)
         rows = [{key: cell} for cell in cells]
         columns.append(Column(header, _member(name, rows, key), unit))
-    conditions = {key: float(value) for key, value in record.items() if type(value) in (int, float)}
+    conditions = {key: _real(value) for key, value in record.items() if type(value) in (int, float)}
     return Table(name, tuple(columns), conditions)

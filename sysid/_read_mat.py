@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 
 from sysid._errors import LogError
+from sysid._mat5 import BrokenMatError, leaves
 from sysid._options import Options
 from sysid._table import Column, Table, split_brackets
 
 _HDF5 = b"\x89HDF\r\n\x1a\n"
+_LARGEST = 1 << 29
+_RATIO = 200
 
 
 def read_mat(path: pathlib.Path, options: Options) -> Table:
@@ -24,8 +27,8 @@ def read_mat(path: pathlib.Path, options: Options) -> Table:
     del options
     with path.open("rb") as file:
         start = file.read(1024)
-    leaves = list(_leaves_of_hdf5(path) if _HDF5 in start[:8] or _HDF5 in start[512:520] else _leaves_of_v5(path))
-    vectors = [(name, array) for name, array in leaves if array.size > 1]
+    found = list(_leaves_of_hdf5(path) if _HDF5 in start[:8] or _HDF5 in start[512:520] else _leaves_of_v5(path))
+    vectors = [(name, array) for name, array in found if array.size > 1]
     if not vectors:
         raise LogError(f"{path.name}: holds no vectors of numbers; save the columns of the log as variables")
     lengths = [len(array) for _, array in vectors]
@@ -36,7 +39,7 @@ def read_mat(path: pathlib.Path, options: Options) -> Table:
             header, unit = split_brackets(name)
             whole = bool(np.all(array == np.round(array)))
             columns.append(Column(header, array, unit, whole=whole))
-    conditions = {name: float(array[0]) for name, array in leaves if array.size == 1 and np.isfinite(array[0])}
+    conditions = {name: float(array[0]) for name, array in found if array.size == 1 and np.isfinite(array[0])}
     return Table(path.name, tuple(columns), conditions)
 
 
@@ -58,26 +61,12 @@ def _split(name: str, array: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _leaves_of_v5(path: pathlib.Path) -> Iterator[tuple[str, Any]]:
-    from scipy.io import loadmat
-    from scipy.io.matlab import MatReadError
-
     try:
-        content = loadmat(path, struct_as_record=True, squeeze_me=False, chars_as_strings=True)
-    except (MatReadError, ValueError, TypeError, NotImplementedError, OSError) as error:
-        raise LogError(f"{path.name}: not readable as a MAT file: {str(error).splitlines()[0]}") from None
-    for name, value in content.items():
-        if not name.startswith("__"):
-            yield from _leaves_of_struct(name, value)
-
-
-def _leaves_of_struct(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if not isinstance(value, np.ndarray):
-        return
-    if value.dtype.names is not None and value.size == 1:
-        for field in value.dtype.names:
-            yield from _leaves_of_struct(f"{name}.{field}", value.flat[0][field])
-    elif value.dtype.names is None:
-        yield from _split(name, value)
+        for name, array in leaves(path.read_bytes()):
+            if name and not name.startswith("__"):
+                yield from _split(name, array)
+    except BrokenMatError as error:
+        raise LogError(f"{path.name}: not readable as a MAT file: {error}") from None
 
 
 def _leaves_of_hdf5(path: pathlib.Path) -> Iterator[tuple[str, Any]]:
@@ -87,17 +76,28 @@ def _leaves_of_hdf5(path: pathlib.Path) -> Iterator[tuple[str, Any]]:
         raise LogError(
             f"{path.name}: a MAT file of version 7.3 needs h5py: pip install h5py, or save it with '-v7'"
         ) from None
+    found: list[tuple[str, Any]] = []
+    room = max(_LARGEST, _RATIO * path.stat().st_size)
+
+    def visit(name: str, item: Any) -> None:
+        kind = item.attrs.get("MATLAB_class", b"")
+        if not isinstance(item, h5py.Dataset) or name.startswith("#") or kind in (b"char", b"cell"):
+            return
+        if item.external or item.is_virtual:
+            raise LogError(f"{path.name}: '{name}' lies in another file: save the log in one file")
+        nonlocal room
+        room -= item.size * item.dtype.itemsize
+        if room < 0:
+            raise LogError(f"{path.name}: '{name}' states a size out of all proportion to the file")
+        # HDF5 stores MATLAB's arrays transposed.
+        found.extend(_split(name.replace("/", "."), np.asarray(item[()]).T))
+
     try:
         with h5py.File(path, "r") as file:
-            found: list[tuple[str, Any]] = []
-
-            def visit(name: str, item: Any) -> None:
-                kind = item.attrs.get("MATLAB_class", b"")
-                if isinstance(item, h5py.Dataset) and not name.startswith("#") and kind not in (b"char", b"cell"):
-                    # HDF5 stores MATLAB's arrays transposed.
-                    found.extend(_split(name.replace("/", "."), np.asarray(item[()]).T))
-
             file.visititems(visit)
-    except OSError as error:
-        raise LogError(f"{path.name}: not readable as a MAT file: {str(error).splitlines()[0]}") from None
+    except LogError:
+        raise
+    except Exception as error:  # h5py passes on whatever the bytes make of themselves
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise LogError(f"{path.name}: not readable as a MAT file: {reason}") from None
     yield from found
