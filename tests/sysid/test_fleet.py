@@ -1,0 +1,88 @@
+"""A fleet fitted side by side gets what each motor gets by itself, on one device and on eight."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import sysid
+from sysid._errors import LogError
+from sysid._fleet import fit_fleet
+
+from . import motor_logs
+
+MOTORS, ROWS = 24, 200
+
+
+def made(number):
+    """Motor `number` of a fleet: its own resistance, inertia and length of log."""
+    generator = np.random.default_rng(number)
+    changes = {"resistance": 1.3 * generator.uniform(0.8, 1.2), "inertia": 4e-5 * generator.uniform(0.8, 1.2)}
+    columns = motor_logs.brushed(seed=number, rows=ROWS + 30 * (number % 3), **changes)
+    return motor_logs.log(columns, name=f"motor {number}"), changes
+
+
+def test_fleet_equals_single_fits():
+    logs = [made(k)[0] for k in range(MOTORS)]
+    model = sysid.choose_model(logs[:1])
+    fleet = fit_fleet(logs, model=model, starts=2, block=16)
+    assert fleet.motors == tuple(log.name for log in logs)
+    assert set(fleet.statuses) == {"ok"}
+    for number in (0, 23):
+        single = sysid.fit(logs[number], model=model, starts=2, substeps=1)
+        values = np.array([estimate.value for estimate in single.estimates])
+        np.testing.assert_allclose(fleet.values[number], values, rtol=1e-6)
+        again = fleet.motor(number)
+        assert again.status == single.status
+        for ours, theirs in zip(again.estimates, single.estimates, strict=True):
+            assert ours.flag == theirs.flag
+            assert ours.std_error == pytest.approx(theirs.std_error, rel=1e-4)
+    for name in ("resistance", "inertia"):
+        truth = np.array([made(k)[1][name] for k in range(MOTORS)])
+        np.testing.assert_allclose(fleet.values[:, fleet.names.index(name)], truth, rtol=0.05)
+
+
+def test_logs_of_other_channels_are_refused():
+    columns = motor_logs.brushed(rows=ROWS)
+    logs = [motor_logs.log(columns, name="one"), motor_logs.log(columns, ("voltage", "velocity"), name="two")]
+    with pytest.raises(LogError, match="two has the channels velocity"):
+        fit_fleet(logs, model=sysid.choose_model(logs[:1]))
+
+
+DEVICES = """
+import json, sys
+import jax
+jax.config.update("jax_enable_x64", True)
+import numpy as np
+import sysid
+from jax.sharding import Mesh
+from sysid._fleet import fit_fleet
+sys.path.insert(0, sys.argv[1])
+import motor_logs
+logs = [motor_logs.log(motor_logs.brushed(seed=k, rows=120), name=str(k)) for k in range(10)]
+model = sysid.choose_model(logs[:1])
+found = {}
+for count in (8, 1):
+    mesh = Mesh(np.array(jax.devices()[:count]), ("motor",))
+    found[count] = fit_fleet(logs, model=model, starts=1, mesh=mesh).values.tolist()
+print(json.dumps([len(jax.devices()), found[8], found[1]]))
+"""
+
+
+def test_eight_devices_give_what_one_gives():
+    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
+    ran = subprocess.run(
+        [sys.executable, "-c", DEVICES, os.path.dirname(__file__)],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=500,
+    )
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    devices, split, together = json.loads(ran.stdout.splitlines()[-1])
+    assert devices == 8
+    np.testing.assert_allclose(split, together, rtol=1e-6)
