@@ -52,7 +52,8 @@ def episode(environment: SwingUp, weights: Any, key: jax.Array, steps: int) -> d
 
 def train(environment: SwingUp, seed: int = 0, updates: int = 250, say: Any = None) -> Any:
     """The weights after so many `updates`."""
-    optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(optax.cosine_decay_schedule(0.01, updates)))
+    rate = optax.join_schedules([optax.constant_schedule(0.01), optax.cosine_decay_schedule(0.01, 80)], [updates - 80])
+    optimiser = optax.chain(optax.clip_by_global_norm(1.0), optax.adam(rate))
 
     def loss(weights, key):
         starts = jax.random.split(key, BATCH)

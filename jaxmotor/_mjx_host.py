@@ -26,7 +26,8 @@ def step_mujoco(model: Any, data: Any, group: Motors, params: Any, state: Any, c
     motors did. `ctrl` is the control vector of the original model; `data.ctrl` and `data.qfrc_applied` stay the
     caller's."""
     mujoco = _mujoco()
-    implicit = mujoco.mjtIntegrator(int(model.opt.integrator)) != mujoco.mjtIntegrator.mjINT_EULER
+    kinds = mujoco.mjtIntegrator
+    implicit = int(model.opt.integrator) in (int(kinds.mjINT_IMPLICIT), int(kinds.mjINT_IMPLICITFAST))
     external = -data.qfrc_bias + data.qfrc_constraint - _friction(mujoco, model, data)
     dtype = params[0].motor.winding.resistance.dtype if params else float
     given = (np.asarray(x, dtype) for x in (ctrl, data.qpos, data.qvel, model.opt.timestep, external))

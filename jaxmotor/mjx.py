@@ -50,10 +50,14 @@ def put_model(source: Any, replaced: Replaced | None = None) -> tuple[Any, Motor
             body.tendon_frictionloss[wire.tendon] += 1.0
     model = mjx.put_model(body, impl="jax")
     first = np.array(body.actuator_ctrladr)
+    # Activations of the motors are theirs; those that are left move up.
+    counts = np.array(body.actuator_actnum)
+    moved = np.where(counts > 0, np.cumsum(counts) - counts, -1).astype(body.actuator_actadr.dtype)
     return (
         model.replace(
             nu=body.nactuator,
-            na=body.na if group.passed and np.any(body.actuator_actadr >= 0) else 0,
+            na=int(counts.sum()),
+            actuator_actadr=moved,
             actuator_ctrllimited=np.asarray(body.actuator_ctrllimited)[first],
             actuator_ctrlrange=model.actuator_ctrlrange[first],
             dof_frictionloss=model.dof_frictionloss * 0 + friction.astype(model.dof_frictionloss.dtype),

@@ -134,6 +134,16 @@ def test_plain_motor():
     assert np.max(np.abs(np.asarray(run(jnp.asarray(rows))) - theirs)) > 0.05
 
 
+def test_other_actuators_keep_their_activations():
+    others = '<position name="servo" joint="knee" kp="5" timeconst=".05" armature=".002" damping=".01"/>'
+    text = TWO_LINKS.format(actuators=f'<dcmotor name="second" joint="hip" {HOT}/>{others}').format(integrator="Euler")
+    model = mujoco.MjModel.from_xml_string(text)
+    rows = commands(2)[:, ::-1]
+    theirs = in_mujoco(model, rows)
+    np.testing.assert_allclose(in_mjx(model, rows)[0], theirs, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(in_host(model, rows[:100]), theirs[:100], rtol=0, atol=1e-12)
+
+
 def rubbing(friction, friction_params):
     actuator, params = mjcf.dcmotor(resistance=1.0, motorconst=0.05, gear=5.0, armature=1e-5)
     replace = {"dry_friction": friction}
