@@ -13,6 +13,10 @@ import jaxmotor as jm
 from jaxmotor._parameter import parameter_fields
 
 from ._errors import ModelError
+from ._export_replay import replayed
+from ._export_servo import affine_servo, mean_budget
+from ._free import write
+from ._log import Log
 from ._model import Model
 
 _STEP = 5e-4
@@ -30,19 +34,25 @@ def _joint_inertia(model: Model) -> float:
     return float(model.bench.actuator.gear.reflected_inertia(actuator.gear))
 
 
-def mjcf(model: Model, joint: str, bus_voltage: float | None) -> tuple[str, list[str]]:
-    """A whole MJCF model: the bench's load on one hinge and the motor as `<dcmotor>`."""
-    from jaxmotor import mjcf as language
-
-    del bus_voltage
-    bench, params = model.bench, model.params
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        element = language.to_xml(bench.actuator, params.actuator, name=f"{joint}_motor", joint=joint)
-    # The budget stands on the joint below, so that note would be wrong here.
-    notes = [str(item.message) for item in caught if "dry friction" not in str(item.message)]
-    values = _numbers(model)
+def mjcf(model: Model, joint: str, bus_voltage: float | None, log: Log | None = None) -> tuple[str, list[str]]:
+    """A whole MJCF model: the bench's load on one hinge and the motor as `<dcmotor>`, a firmware servo as `<general>`;
+    friction that depends on load as its mean along `log`."""
+    if isinstance(model.bench.actuator.controller, jm.ServoDrive) and bus_voltage is not None:
+        model = model.adjusted(fix={"bus_voltage": bus_voltage})
+    bench, params, values = model.bench, model.params, _numbers(model)
     hold = {"frictionloss": values.get("coulomb_friction", 0.0), "damping": float(bench.load.damping(params.load))}
+    if isinstance(bench.actuator.controller, jm.ServoDrive):
+        element, notes = affine_servo(model, joint)
+        ratio = float(bench.actuator.gear.ratio(params.actuator.gear))
+        # An affine actuator has no place for what a dcmotor says of its own rotor and drag.
+        hold["damping"] += values.get("viscous_damping", 0.0) * ratio**2
+        hold["armature"] = _joint_inertia(model)
+    else:
+        element, notes = _dcmotor(model, joint)
+    if isinstance(bench.actuator.dry_friction, jm.LoadDependentFriction):
+        hold["frictionloss"] = mean_budget(model, log)
+        along = "over a turn held still" if log is None else f"along {log.name}"
+        notes.append(f"friction depends on load, frictionloss does not: it is the mean {along}")
     attributes = " ".join(f'{key}="{value!r}"' for key, value in hold.items() if value)
     if hold["frictionloss"]:
         # MuJoCo's dry friction is soft by default, and lets a loaded shaft creep.
@@ -68,6 +78,16 @@ def mjcf(model: Model, joint: str, bus_voltage: float | None) -> tuple[str, list
         "</mujoco>",
     ]
     return "\n".join(lines) + "\n", notes
+
+
+def _dcmotor(model: Model, joint: str) -> tuple[str, list[str]]:
+    from jaxmotor import mjcf as language
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        element = language.to_xml(model.bench.actuator, model.params.actuator, name=f"{joint}_motor", joint=joint)
+    # The budget stands on the joint, so that note would be wrong here.
+    return element, [str(item.message) for item in caught if "dry friction" not in str(item.message)]
 
 
 def _inertial(model: Model, notes: list[str]) -> str:
@@ -202,16 +222,25 @@ def urdf(model: Model, joint: str, bus_voltage: float | None) -> tuple[str, list
 FORMATS: dict[str, _Format] = {"mjcf": mjcf, "urdf": urdf, "isaaclab": isaaclab, "newton": newton, "json": plain}
 
 
-def exported(model: Model, to: str, joint: str = "joint", bus_voltage: float | None = None) -> tuple[Any, list[str]]:
+def exported(
+    model: Model, to: str, joint: str = "joint", bus_voltage: float | None = None, log: Log | None = None
+) -> tuple[Any, list[str]]:
     """Text (MJCF, URDF) or plain data of the fitted motor, and notes on what the format cannot say.
 
-    **Arguments:** `joint`: its name there; `bus_voltage` [V], where the fit has none.
+    **Arguments:** `joint`: its name there; `bus_voltage` [V], where the fit has none; `log`: what MJCF is to be
+    true to, its gain taken and the error of the exported model on it among the notes.
 
     **Raises:** `ModelError` for an unknown format, or a motor that the format has no words for.
     """
     if to not in FORMATS:
         raise ModelError(f"--to {to}: unknown format; choose one of {', '.join(sorted(FORMATS))}")
+    if log is not None and to != "mjcf":
+        raise ModelError(f"--log: only mjcf is replayed on a log, not {to}")
     try:
+        if log is not None:
+            model = model.with_subject(write(model.subject, dict(model.overrides(log))))
+            text, notes = mjcf(model, joint, bus_voltage, log)
+            return text, [*notes, replayed(text, model, log)]
         return FORMATS[to](model, joint, bus_voltage)
     except ValueError as error:
         raise ModelError(f"--to {to}: {error}") from None

@@ -48,8 +48,12 @@ def simulated(model: Model, log: Log, substeps: int = 1) -> dict[str, np.ndarray
     """
     made = setup(model, [_started(log)], substeps=substeps)
     found = _predictions(model.bench, model.subject, made.problem.batch, substeps, model.balanced)
-    whole = {name: np.full(len(log), np.nan) for name in found}
+    run = made.logs[0]
+    whole = {name: np.full(len(run), np.nan) for name in found}
     for index, piece in enumerate(made.cut):
         for name, values in found.items():
             whole[name][piece.first : piece.last] = np.asarray(values)[index, : piece.last - piece.first]
-    return whole
+    if model.grid is None:
+        return whole
+    # The model runs on its own grid; what was asked for are the rows of the log.
+    return {name: np.interp(log.time, run.time, values) for name, values in whole.items()}

@@ -258,6 +258,10 @@ def export_fit(
     bus_voltage: Annotated[
         float | None, typer.Option("--bus-voltage", help="Of the robot [V], where the fit has none.")
     ] = None,
+    log: Annotated[
+        pathlib.Path | None,
+        typer.Option("--log", help="Log to which MJCF is to be true: its error on it is told.", metavar="LOG"),
+    ] = None,
 ) -> None:
     """Write the fitted motor in the words of a simulator.
 
@@ -268,7 +272,7 @@ def export_fit(
     prepare(cache=False)
     from ._command_export import run
 
-    run(fit, to, out, joint, bus_voltage)
+    run(fit, to, out, joint, bus_voltage, log)
 
 
 def _stop() -> NoReturn:
