@@ -7,6 +7,7 @@ import numpy as np
 
 from sysid._errors import LogError
 from sysid._options import Options
+from sysid._polars import told
 from sysid._table import Column, Table, split_brackets
 
 _NANOSECONDS = 1e9
@@ -29,7 +30,7 @@ def read_parquet(path: pathlib.Path, options: Options) -> Table:
     del options
     import polars as pl
 
-    try:
+    with told(path.name, "Parquet"):
         table = pl.scan_parquet(path)
         kinds = table.collect_schema()
         rows = int(table.select(pl.len()).collect().item())
@@ -40,13 +41,6 @@ def read_parquet(path: pathlib.Path, options: Options) -> Table:
                 f"{path.name}: states {rows} rows, out of all proportion to the file: cut it to the experiment"
             )
         frame = pl.read_parquet(path, columns=read) if read else pl.DataFrame()
-    except pl.exceptions.PolarsError as error:
-        raise LogError(f"{path.name}: not readable as Parquet: {str(error).splitlines()[0]}") from None
-    except BaseException as error:
-        # A panic of the compiled reader on a damaged file is no Exception.
-        if type(error).__name__ != "PanicException":
-            raise
-        raise LogError(f"{path.name}: not readable as Parquet: the file is damaged") from None
     columns = []
     for name, kind in kinds.items():
         header, unit = split_brackets(name)

@@ -7,6 +7,7 @@ import numpy as np
 
 from sysid._errors import LogError
 from sysid._options import Options
+from sysid._polars import told
 from sysid._table import Column, Table
 
 _COMMANDS, _STATES, _JOINTS = "control.csv", "state_motor.csv", "joint_list.txt"
@@ -59,10 +60,8 @@ def _joint(path: pathlib.Path, wanted: int | str | None) -> tuple[int, str]:
 def _frame(path: pathlib.Path) -> Any:
     import polars as pl
 
-    try:
+    with told(path.name, "a table"):
         frame = pl.read_csv(path, schema_overrides={"timestamp": pl.Float64})
-    except pl.exceptions.PolarsError as error:
-        raise LogError(f"{path.name}: not readable as a table: {str(error).splitlines()[0]}") from None
     if "timestamp" not in frame.columns or "positions" not in frame.columns:
         raise LogError(f"{path.name}: a SAGE file has the columns timestamp and positions")
     return frame
@@ -72,10 +71,8 @@ def _member(path: pathlib.Path, frame: Any, column: str, joint: int) -> Any:
     """One joint of a column of lists."""
     import polars as pl
 
-    try:
+    with told(path.name, f"lists of numbers in the column '{column}'"):
         lists = frame[column].str.json_decode(pl.List(pl.Float64))
-    except pl.exceptions.PolarsError:
-        raise LogError(f"{path.name}: column '{column}' does not hold lists of numbers") from None
     values = lists.list.get(joint, null_on_oob=True)
     if values.null_count() == len(values):
         raise LogError(f"{path.name}: column '{column}' has no joint number {joint}")
