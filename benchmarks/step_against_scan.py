@@ -15,70 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from hand_written import full_scan, plain_scan
-
-import jaxmotor as jm
-
-DT = 1e-3
-
-
-def plain():
-    """One motor on an inertia: voltage, resistance, viscous drag, Coulomb friction, MuJoCo's Euler rule."""
-    actuator = jm.Actuator(
-        jm.Motor(jm.QuasiStatic()), jm.VoltageDrive(), drag=jm.ViscousDrag(), dry_friction=jm.CoulombFriction()
-    )
-    params = jm.ActuatorParams(
-        jm.MotorParams(jm.QuasiStaticParams(0.6, 0.04, 0.04)),
-        gear=jm.GearParams(10.0, 1e-5),
-        drag=jm.ViscousDragParams(1e-5),
-        dry_friction=jm.CoulombFrictionParams(0.02),
-    )
-    return jm.Bench(actuator, jm.RigidLoad(), jm.Euler()), jm.BenchParams(params, jm.RigidLoadParams(0.01))
-
-
-def full():
-    """Every feature of MuJoCo's dcmotor, on a bus and with dry friction."""
-    actuator = jm.Actuator(
-        jm.Motor(
-            jm.FixedTimeConstant(rate=jm.CurrentRateLimit()),
-            jm.LumpedThermal(),
-            jm.TorqueLimit(),
-            jm.Cogging(),
-            jm.LuGre(),
-        ),
-        jm.PositionPID(jm.ErrorIntegral(jm.IntegralBound()), jm.VoltageLimit()),
-        supply=jm.FixedSupply(),
-        drag=jm.PolynomialDrag(),
-        dry_friction=jm.CoulombFriction(),
-        setpoint=jm.SlewLimiter(),
-    )
-    params = jm.ActuatorParams(
-        jm.MotorParams(
-            jm.FixedTimeConstantParams(0.6, 0.04, 0.04, 4e-4, rate=jm.CurrentRateLimitParams(2e4)),
-            jm.LumpedThermalParams(4.0, 40.0, 0.0039, 20.0),
-            jm.TorqueLimitParams(1.2),
-            jm.CoggingParams(0.003, 14.0, 0.2),
-            jm.LuGreParams(30.0, 0.05, 0.004, 0.006, 1.0),
-        ),
-        jm.PositionPIDParams(
-            6.0, 0.02, jm.IntegralParams(3.0, jm.IntegralBoundParams(1.0)), jm.VoltageLimitParams(20.0)
-        ),
-        supply=jm.FixedSupplyParams(24.0),
-        gear=jm.GearParams(10.0, 1e-5),
-        drag=jm.PolynomialDragParams(1e-5, 1e-7, 1e-9),
-        dry_friction=jm.CoulombFrictionParams(0.02),
-        setpoint=jm.SlewLimiterParams(50.0),
-    )
-    return jm.Bench(actuator, jm.RigidLoad(), jm.Euler()), jm.BenchParams(params, jm.RigidLoadParams(0.01))
-
-
-def ours(bench):
-    """What both sides return: last angle and speed, and the traces of angle and current."""
-
-    def run(params, ctrl):
-        state, out = jm.rollout(bench, bench.init(params), params, ctrl, DT)
-        return state.qpos, state.qvel, out.qpos, out.actuator.current
-
-    return run
+from motors import DT, full, library as ours, plain
 
 
 def compared(name, library, hand, arguments, repeats):
