@@ -24,7 +24,7 @@ def first_weights(key: jax.Array) -> dict[str, jax.Array]:
         "inner_bias": jnp.zeros(HIDDEN),
         "outer": 0.1 * jax.random.normal(outer, (1, HIDDEN)),
         "outer_bias": jnp.zeros(1),
-        "pump": jnp.full((1,), 4.0),
+        "pump": jnp.full((1,), 4.0, float),
     }
 
 

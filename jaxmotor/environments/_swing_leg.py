@@ -28,7 +28,7 @@ MJCF = """<mujoco model="leg"><option timestep="0.004" integrator="implicitfast"
 PEAK = 2.5
 
 
-def region_motor(peak_torque: float = PEAK, bus_voltage: float = 48.0) -> tuple[Actuator, ActuatorParams]:
+def region_motor(peak_torque: float = PEAK, bus_voltage: float = 20.0) -> tuple[Actuator, ActuatorParams]:
     """A current-controlled motor on a stiff bus with a peak torque [N m]: an operating region that shrinks as it heats.
 
     A quadruped's frameless motor by its magnitudes, with a 9:1 gear; not one maker's data.
@@ -56,7 +56,7 @@ class SwingLeg(AbstractEnvironment):
 
     frequency: float
 
-    def __init__(self, params: Any = None, costs: Costs | None = None, frequency: float = 2.5, horizon: int = 100):
+    def __init__(self, params: Any = None, costs: Costs | None = None, frequency: float = 3.0, horizon: int = 100):
         motor = region_motor()
         self.model, self.group, own = mjx.put_model(MJCF, {"hip": motor, "knee": motor})
         self.params = own if params is None else params
@@ -67,7 +67,7 @@ class SwingLeg(AbstractEnvironment):
     def gait(self, steps: Array) -> tuple[Array, Array]:
         """The joint angles [rad] to be at, and the phase [rad]."""
         phase = 2 * jnp.pi * self.frequency * self.substeps * self.model.opt.timestep * steps
-        return jnp.stack([0.6 * jnp.sin(phase), -1.0 + 0.7 * jnp.cos(phase)]), phase
+        return jnp.stack([0.4 * jnp.sin(phase), -1.0 + 0.7 * jnp.cos(phase)]), phase
 
     def start(self, key: Array) -> tuple[Array, Array]:
         angles, _ = self.gait(jnp.asarray(0))
