@@ -25,6 +25,8 @@ def to_isaaclab(group: ActuatorGroup, params: GroupParams, version: int = 2) -> 
     """Arguments of Isaac Lab's `DCMotorCfg`, by joint name; stiffness and damping are those of your own position loop.
 
     An infinite number means that there is no such limit. `version` is Isaac Lab's: 3 renamed the limits.
+
+    **Raises:** `ValueError` for another version.
     """
     if version not in (2, 3):
         raise ValueError(f"Isaac Lab's configuration is known for versions 2 and 3, not {version}")

@@ -33,7 +33,10 @@ def loads(text: str, search_dir: str | os.PathLike[str] | None = None) -> tuple[
 
 
 def describe(path: str | os.PathLike[str]) -> RobotDescription:
-    """What the file says about its joints and actuators, as plain numbers."""
+    """What the file says about its joints and actuators, as plain numbers.
+
+    **Raises:** as `load`.
+    """
     file = pathlib.Path(path)
     if file.exists() and not file.is_file():
         raise ValueError(f"{path}: is no ordinary file: name a robot file")

@@ -48,11 +48,12 @@ def read_model(path: str | os.PathLike[str]) -> Model:
     file = pathlib.Path(path)
     text = text_of(file, _LARGEST, "a model file (TOML)")
     try:
-        return model_of(tomllib.loads(text), str(file))
-    except tomllib.TOMLDecodeError as error:
+        content = tomllib.loads(text)
+    except ValueError as error:  # of TOML, and of numbers of thousands of digits
         raise ModelError(f"{file}: this is not TOML: {error}") from None
     except RecursionError:
         raise ModelError(f"{file}: this is no model: it is nested too deeply") from None
+    return model_of(content, str(file))
 
 
 def model_of(content: Mapping[str, Any], where: str) -> Model:

@@ -8,7 +8,11 @@ from ._errors import ModelError
 
 _ALIASES = {"Ω": "ohm", "·": "*", "²": "^2", "³": "^3", "°C": "degC", "µ": "u", "%": "percent"}
 _WORDS = (("mNm", "mN*m"), ("kNm", "kN*m"), ("Nms", "N*m*s"), ("Nm", "N*m"), ("Vs", "V*s"))
-_SPLIT = re.compile(r"^\s*(?P<number>[-+]?(?:inf|[\d.]+(?:[eE][-+]?\d+)?))\s*(?P<unit>.*?)\s*$")
+_LONGEST = 60
+_TOWER = re.compile(
+    r"(?:\*\*|\^)\s*\(?\s*\d[^A-Za-z]*(?:\*\*|\^)|(?:\*\*|\^)\s*\(?\s*-?\s*\d\d|\d\s*(?:\*\*|\^)\s*\(?\s*\d"
+)
+_SPLIT = re.compile(r"^\s*(?P<number>[-+]?(?:inf|(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?))\s*(?P<unit>.*?)\s*$")
 
 
 @functools.cache
@@ -26,6 +30,13 @@ def _spelled(unit: str) -> str:
     return unit.strip() or "dimensionless"
 
 
+def _real(number: int | float, where: str) -> float:
+    try:
+        return float(number)
+    except OverflowError:
+        raise ModelError(f"{where}: the number is larger than any that can be used") from None
+
+
 def in_unit(text: Any, unit: str, where: str) -> float:
     """`"45 mN m/A"` as a number in `unit`; a bare number only where the unit is 1.
 
@@ -39,13 +50,16 @@ def in_unit(text: Any, unit: str, where: str) -> float:
     if isinstance(text, (int, float)):
         if unit != "1":
             raise ModelError(f"{where}: {text!r} has no unit; {example}")
-        return float(text)
+        return _real(text, where)
     found = _SPLIT.match(text)
     if found is None:
         raise ModelError(f"{where}: {text!r} is no quantity; {example}")
     number = float(found["number"])
     if not found["unit"] and unit != "1":
         raise ModelError(f"{where}: {text!r} has no unit; {example}")
+    # Powers of powers would be worked out to the last digit.
+    if len(found["unit"]) > _LONGEST or _TOWER.search(found["unit"]):
+        raise ModelError(f"{where}: unknown unit '{found['unit'][:_LONGEST]}'; {example}")
     import pint
 
     registry = _registry()

@@ -70,7 +70,8 @@ one = 1 = unitless = ratio
 
 # Only plain products and quotients of words reach the parser: a header is a stranger's text.
 _PLAIN = re.compile(r"1?[A-Za-z_*/^0-9. -]{0,32}")
-_FACTOR = re.compile(r"(?P<factor>[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*\*?\s*(?P<unit>[^\W\d].*|%.*|°.*)")
+_LONGEST = 60
+_FACTOR = re.compile(r"(?P<factor>[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?)\s*(?P<unit>[^\W\d].*|%.*|°.*)")
 _MINUS_POWER = re.compile(r"([A-Za-z_]+)\s*\^?\s*-1\b")
 
 
@@ -102,7 +103,9 @@ def _spelled(unit: str) -> str:
 
 def _scaled(unit: str) -> tuple[float, str] | None:
     """`"20 A/V"` as `(20.0, "A/V")` and `"1/255"` as `(1/255, "")`; None for a unit without a factor."""
-    share = re.fullmatch(r"1/(\d+\.?\d*)", unit.strip())
+    if len(unit) > _LONGEST:
+        return None
+    share = re.fullmatch(r"1/(\d+(?:\.\d*)?)", unit.strip())
     if share is not None and float(share[1]) > 0.0:
         return 1.0 / float(share[1]), ""
     found = _FACTOR.fullmatch(unit.strip())
@@ -114,10 +117,11 @@ def _scaled(unit: str) -> tuple[float, str] | None:
 
 @functools.cache
 def _parsed(unit: str) -> Any:
-    text = _spelled(unit)
+    # What is longer is no unit, and costs the patterns below the square of its length.
+    text = _spelled(unit) if len(unit) <= _LONGEST else "?"
     if text in ("", "-", "1", "dimensionless"):
         return _registry().Unit("")
-    if not _PLAIN.fullmatch(text) or re.search(r"\^\s*\d\d|\*\*", text):
+    if not _PLAIN.fullmatch(text) or re.search(r"\^\s*\d\d|\*\*|\^[^A-Za-z]*\^", text):
         return None
     try:
         return _registry().parse_units(text)

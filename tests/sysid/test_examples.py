@@ -15,6 +15,7 @@ import pytest
 import jaxmotor
 from sysid._model_file import read_model
 from sysid._read import read_log
+from sysid._rounding import interval, told
 
 FOLDER = pathlib.Path(__file__).resolve().parents[2] / "examples"
 
@@ -90,6 +91,13 @@ def test_the_code_of_the_readme_runs(monkeypatch):
     for block in blocks:
         exec(compile(block, "README.md", "exec"), names)
     assert names["fit"].status in ("ok", "warning")
+    # The table of the Quickstart is what the same fit says.
+    for estimate in names["fit"].estimates:
+        value, error = told(estimate.value, estimate.std_error, estimate.flag)
+        ends = interval(estimate.ci95, estimate.std_error)
+        row = next(line for line in text.splitlines() if line.startswith(f"{estimate.name} "))
+        assert [value, error, ends] == [cell for cell in re.split(r"  +", row) if cell in (value, error, ends)]
+        assert estimate.flag in row
     assert names["run"].qvel[-1] > 100
     assert names["out"].joint_torque > 0
 
