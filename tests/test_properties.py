@@ -171,7 +171,7 @@ def test_the_order_of_actuators_does_not_matter(order, ctrl, qvel):
 @pytest.mark.parametrize("dtype", [pytest.param(jnp.float32, marks=pytest.mark.slow), jnp.float64], ids=["32", "64"])
 @pytest.mark.parametrize(("cls", "index"), every_example(), ids=lambda x: getattr(x, "__name__", str(x)))
 def test_extreme_inputs_never_make_a_nan(cls, index, dtype):
-    """Commands, positions and speeds of both signs from 1e-30 to 1e30 (1e12 in single precision): infinite is allowed, and seen."""
+    """Commands, positions and speeds of both signs, 1e-30 to 1e30 (1e12 in single precision); infinite is allowed."""
     example = examples()[cls][index]
     state, params, ctrl, qpos, qvel, dt = example.arguments(dtype)
     largest = 1e30 if dtype == jnp.float64 else 1e12
