@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from ._errors import LogError as LogError, ModelError as ModelError
     from ._finding import Finding as Finding, Findings as Findings
     from ._fit import fit as fit
+    from ._fleet import FleetFit as FleetFit, fit_fleet as fit_fleet
     from ._free import Free as Free, FreeParameter as FreeParameter, free as free
     from ._levenberg_marquardt import levenberg_marquardt as levenberg_marquardt
     from ._log import Log as Log
@@ -28,6 +29,7 @@ _HOMES = {
     "_errors": ("LogError", "ModelError"),
     "_finding": ("Finding", "Findings"),
     "_fit": ("fit",),
+    "_fleet": ("FleetFit", "fit_fleet"),
     "_free": ("Free", "FreeParameter", "free"),
     "_levenberg_marquardt": ("levenberg_marquardt",),
     "_log": ("Log",),
