@@ -220,7 +220,7 @@ from ._position_pid import (
 )
 from ._region import OperatingRegion as OperatingRegion, TorqueBounds as TorqueBounds
 from ._result import Result as Result
-from ._rollout import replay as replay, rollout as rollout
+from ._rollout import advance as advance, replay as replay, rollout as rollout
 from ._saturation import Saturation as Saturation
 from ._setpoint import (
     AbstractSetpoint as AbstractSetpoint,
