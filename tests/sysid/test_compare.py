@@ -30,7 +30,7 @@ def swung(number: int, mass: float) -> sysid.Log:
         jm.UnbalancedLoadParams(inertia=0.1 * 0.1 * mass, unbalance=9.81 * 0.1 * mass),
     )
     bench = jm.Bench(actuator, jm.UnbalancedLoad())
-    time = STEP * np.arange(ROWS)
+    time = np.arange(ROWS).astype(np.float64) * np.float64(STEP)
     torque = 0.7 * np.sin((4 + number) * time + number) + 0.3 * np.sin(11 * time)
     _, out = jm.rollout(bench, bench.init(params, qpos=0.1 * number), params, jnp.asarray(torque), STEP)
     generator = np.random.default_rng(number)
@@ -39,8 +39,8 @@ def swung(number: int, mass: float) -> sysid.Log:
         time=time,
         channels={
             "torque": torque,
-            "position": np.asarray(out.qpos) + NOISE * generator.normal(size=ROWS),
-            "velocity": np.asarray(out.qvel) + 10 * NOISE * generator.normal(size=ROWS),
+            "position": np.asarray(out.qpos) + NOISE * generator.standard_normal(ROWS),
+            "velocity": np.asarray(out.qvel) + 10 * NOISE * generator.standard_normal(ROWS),
         },
         conditions={"mass": mass},
     )
