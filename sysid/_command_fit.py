@@ -25,7 +25,7 @@ from ._setup import setup
 from ._solvers import solver_named
 from ._truth import known_truth
 from ._with_friction import with_friction
-from ._write import make_folder, write_whole
+from ._write import make_folder, write_together
 
 
 def run(
@@ -61,11 +61,9 @@ def run(
     entry = fit_entry(result, logs, held)
     report, pictures = report_html(result, findings, truth), channel_pictures(result)
     make_folder(out)
-    for name, picture in pictures.items():
-        write_whole(out / name, picture)
-    write_whole(out / "report.html", report)
-    # Last, because it is what other commands look for.
-    write_whole(out / "fit.json", json.dumps(entry, indent=1, allow_nan=False) + "\n")
+    # fit.json last, because it is what other commands look for.
+    words = json.dumps(entry, indent=1, allow_nan=False) + "\n"
+    write_together(out, {**pictures, "report.html": report, "fit.json": words})
     _tell(result, truth)
     typer.echo(f"written: {out / 'fit.json'}, {out / 'report.html'}, {len(pictures)} pictures")
 

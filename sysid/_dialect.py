@@ -66,7 +66,7 @@ def usual_delimiter(lines: list[str]) -> str:
     best, best_score = ",", (-1.0, 0)
     for mark in (*_DELIMITERS, " "):
         rows = [cells_of(line, mark) for line in lines[-20:]]
-        width = len(rows[-1]) if len(rows) == 1 else max(len(row) for row in rows[:-1])
+        width = len(rows[-1]) if len(rows) == 1 else max((len(row) for row in rows[:-1]), default=0)
         if width < 2:
             continue
         alike = sum(len(row) == width for row in rows) / len(rows)

@@ -12,7 +12,9 @@ _LAST = 20
 _MOST = 0.8
 _PROMPT = re.compile(rb"(?m)^[ \t]*>+[ \t]*(?=[-+.\d])")
 _ARROW = re.compile(rb"(?m)^(\d\d:\d\d:\d\d[.,]\d+)[ \t]*->[ \t]*")
-_LABELLED = re.compile(rb"(?:^|[,;\t ])[ \t]*([A-Za-z_][\w ./]*?(?:\[[^\]\n]*\])?)[ \t]*[:=][ \t]*(?=[-+.\dn])")
+_LABELLED = re.compile(
+    rb"(?:^|[,;\t ])[ \t]*([A-Za-z_][\w ./]{0,40}?(?:\[[^\]\n]{0,40}\])?)[ \t]*[:=][ \t]*(?=[-+.\dn])"
+)
 _WORDS = re.compile(rb"\n[ \t]*[A-Za-z>!*<(\[][^\n]*")
 
 

@@ -15,7 +15,7 @@ MISSING_WORDS = (
 #: Cells of a switch.
 SWITCH_WORDS = {"true": "1", "false": "0"}
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eEdD][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
+_NUMBER = re.compile(r"[+-]?(\d+(?:\.\d*)?|\.\d+)([eEdD][+-]?\d+)?|[+-]?inf(inity)?", re.IGNORECASE)
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(?:([.,' \u00a0])\d{3})+(?:[.,]\d*)?")
 _DAY = 86400.0
 

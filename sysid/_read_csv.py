@@ -20,11 +20,12 @@ from sysid._numbers import (
     seconds_of_clock,
 )
 from sysid._options import Options
+from sysid._polars import told
 from sysid._recorded import with_rates, with_stamps
 from sysid._table import Column, Table, split_brackets
 from sysid._text import Text, open_text, refuse_mixed_marks, refuse_ragged_rows, rows_of
 
-_CONDITION = re.compile(r"^\s*(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?)\s*$")
+_CONDITION = re.compile(r"^\s*(?P<name>[A-Za-z_]\w*)\s*=\s*(?P<value>[+-]?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?)\s*$")
 _EXACT_WORDS = sorted({form for word in MISSING_WORDS for form in (word, word.upper(), word.capitalize())} | {"NaN"})
 
 
@@ -43,7 +44,8 @@ def read_csv(path: pathlib.Path, options: Options) -> Table:
     findings = [*dressed, *cut, *spoken]
     refuse_mixed_marks(path.name, text, dialect)
     refuse_ragged_rows(path.name, text, dialect)
-    frame, numeric = _frame(path.name, text, dialect)
+    with told(path.name, "a table"):
+        frame, numeric = _frame(path.name, text, dialect)
     columns = (_column(frame, numeric, dialect, index, not spoken) for index in range(len(dialect.sample[0])))
     conditions = {}
     for remark in dialect.remarks:
@@ -65,7 +67,7 @@ def _frame(name: str, text: Text, dialect: Dialect) -> tuple[Any, set[str]]:
     body = bytes(text.body)
     separator = dialect.delimiter
     if separator == " ":
-        body, separator = re.sub(rb"[ \t]+", b"\t", re.sub(rb"(?m)^[ \t]+|[ \t\r]+$", b"", body)), "\t"
+        body, separator = re.sub(rb"(?m)^\t|\t$", b"", re.sub(rb"[ \t\r]+", b"\t", body)), "\t"
     width = len(dialect.sample[0])
     numeric = {f"c{index}" for index in range(width) if _is_numeric(dialect, index)}
     seen = sorted({cell for row in dialect.sample for cell in row if cell in _EXACT_WORDS})
@@ -101,7 +103,7 @@ def _unreadable(text: Text, dialect: Dialect, error: Exception) -> str:
             line.decode()
         except UnicodeDecodeError:
             return f"line {number} holds bytes that are no text: correct or remove that row"
-    return f"not readable as a table: {str(error).splitlines()[0]}"
+    return f"not readable as a table: {str(error).splitlines()[0][:160]}"
 
 
 def _is_numeric(dialect: Dialect, index: int) -> bool:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sysid._errors import LogError
 from sysid._finding import Finding
 
+_LONGEST = 300
 _BRACKETS = re.compile(r"^(?P<name>.*?)\s*[\[({](?P<unit>[^\[\](){}]*)[\])}]\s*$")
 
 
@@ -18,6 +19,8 @@ _INDEX = re.compile(r"\w\[0\]$|\w\[[2-9]\]$|\w\[\d\d+\]$|[/.].*\w\[1\]$")
 
 def split_brackets(header: str) -> tuple[str, str | None]:
     """`"Speed [deg/s]"` as `("Speed", "deg/s")`; without brackets the unit is None."""
+    if len(header) > _LONGEST:
+        return header.strip(), None
     found = _BRACKETS.match(header.strip())
     if found is None or _INDEX.search(header.strip()):
         return header.strip(), None

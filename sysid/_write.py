@@ -4,6 +4,8 @@ import contextlib
 import os
 import pathlib
 import secrets
+import signal
+from collections.abc import Iterator, Mapping
 
 
 class OutputError(ValueError):
@@ -13,22 +15,68 @@ class OutputError(ValueError):
 def write_whole(path: pathlib.Path, content: bytes | str) -> None:
     """Replace `path` by `content` in one step: a reader, or a crash, sees the old file or the new one.
 
-    The content goes to a temporary file in the same folder, is forced to the disk and then renamed.
+    **Raises:** `OutputError` when the folder cannot be written; nothing is left behind then.
+    """
+    write_together(path.parent, {path.name: content})
+
+
+def write_together(folder: pathlib.Path, contents: Mapping[str, bytes | str]) -> None:
+    """Replace several files of a folder as one: what fails or is stopped before the end leaves the old ones.
+
+    All contents are on the disk before the first is renamed; the renaming is not interrupted by signals that can be
+    held back, and two programs that write into one folder do it one after the other.
 
     **Raises:** `OutputError` when the folder cannot be written; nothing is left behind then.
     """
-    data = content.encode("utf-8") if isinstance(content, str) else content
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    staged: list[tuple[pathlib.Path, pathlib.Path]] = []
+    path = folder
     try:
-        with temporary.open("xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        for name, content in contents.items():
+            path = folder / name
+            staged.append((path.with_name(f".{name}.{secrets.token_hex(4)}.part"), path))
+            with staged[-1][0].open("xb") as file:
+                file.write(content.encode("utf-8") if isinstance(content, str) else content)
+                file.flush()
+                os.fsync(file.fileno())
+        with _alone(folder), _uninterrupted():
+            for temporary, path in staged:
+                temporary.replace(path)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
         raise OutputError(f"{path}: cannot be written: {error.strerror or error}; choose another --out") from None
+    finally:
+        for temporary, _ in staged:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+
+
+@contextlib.contextmanager
+def _alone(folder: pathlib.Path) -> Iterator[None]:
+    """While no other program writes its results into the folder; at once where there are no such locks."""
+    try:
+        import fcntl
+    except ImportError:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # some network file systems lock no folders
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Signals that ask a program to end wait until the block has."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def refuse_unwritable(folder: pathlib.Path) -> None:

@@ -10,6 +10,7 @@ is kept in --keep.
 import argparse
 import collections
 import dataclasses
+import inspect
 import os
 import pathlib
 import random
@@ -62,7 +63,7 @@ def _dcmotor(path: pathlib.Path) -> None:
 
     lines = path.read_text(errors="replace").splitlines()
     pairs = [line.partition("=") for line in lines if "=" in line]
-    known = mjcf.dcmotor.__kwdefaults__
+    known = inspect.signature(mjcf.dcmotor).parameters
     try:
         mjcf.dcmotor(**{key: value for key, _, value in pairs if key in known})
     except ValueError as error:
@@ -135,6 +136,7 @@ def _ring(*_: object) -> None:
 
 def attempt(reader: Reader, path: pathlib.Path) -> str | None:
     """What went wrong with this input, in a few words; None when it was read or refused as documented."""
+    before = _most_memory()
     signal.signal(signal.SIGALRM, _ring)
     signal.alarm(SECONDS)
     try:
@@ -153,8 +155,12 @@ def attempt(reader: Reader, path: pathlib.Path) -> str | None:
         return f"{type(error).__name__}{where}: {str(error)[:120]!r}"
     finally:
         signal.alarm(0)
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return f"more than {BYTES >> 30} GB of memory" if used > BYTES else None
+    return f"more than {BYTES >> 30} GB of memory" if _most_memory() > max(before, BYTES) else None
+
+
+def _most_memory() -> int:
+    """The most that this process has held so far [bytes]."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def work(name: str, seed: int, start: int, stop: int, folder: pathlib.Path) -> None:
