@@ -11,6 +11,7 @@ from ._identifiability import OPEN, Direction, in_words
 _MISFIT = 2.0
 """Mean square residual in units of the sensor's noise from which the model is said to lack something."""
 
+_NAMED = 2
 _CORRELATED = 0.5
 _INFLATED = 4.0
 """Errors twice those of white residuals: memory that lag one may be too short to show."""
@@ -62,7 +63,9 @@ def cautions(
     if open_directions:
         kept = [d for d in directions if d.spread <= OPEN]
         loose = _listed(estimates, "open")
-        words = "; ".join(in_words(d, list(names)) for d in kept) or "nothing"
+        # Few combinations can be named; a list of many is for the report, which draws them.
+        words = "; ".join(in_words(d, list(names)) for d in kept[:_NAMED]) or "nothing"
+        words += "; ..." if len(kept) > _NAMED else ""
         found.append(
             Caution(
                 "undetermined",

@@ -113,9 +113,7 @@ def fit_logs(
     solver: Annotated[str, typer.Option(help="levenberg-marquardt, adam or lbfgs.")] = "levenberg-marquardt",
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 60,
     substeps: Annotated[int, typer.Option(min=1, help="Steps of the simulation per row.")] = 1,
-    window: Annotated[
-        float | None, typer.Option("--window", help="Cut logs into windows this long [s].")
-    ] = None,
+    window: Annotated[float | None, typer.Option("--window", help="Cut logs into windows this long [s].")] = None,
     cache: _CACHE = True,
     *,
     reading: Reading,
@@ -184,9 +182,7 @@ def compare_models(
     seed: Annotated[int, typer.Option(help="Of the random starts.")] = 0,
     starts: Annotated[int, typer.Option(min=1, help="How many points each search begins from.")] = 4,
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 40,
-    window: Annotated[
-        float | None, typer.Option("--window", help="Cut logs into windows this long [s].")
-    ] = None,
+    window: Annotated[float | None, typer.Option("--window", help="Cut logs into windows this long [s].")] = None,
     cache: _CACHE = True,
     *,
     reading: Reading,
