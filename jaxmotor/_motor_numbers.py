@@ -44,7 +44,7 @@ def check_nonnegative(name: str, value: Given) -> None:
         _in_range(name, value, lambda x: (x >= 0) & np.isfinite(x), "finite and not negative")
 
 
-def place(index: Iterable[int], shape: tuple[int, ...]) -> str:
+def place(index: Iterable[Any], shape: tuple[int, ...]) -> str:
     """Which motor of the batch, counted from one; nothing for a single motor."""
     if not shape:
         return ""

@@ -155,7 +155,7 @@ def attempt(reader: Reader, path: pathlib.Path) -> str | None:
         return f"{type(error).__name__}{where}: {str(error)[:120]!r}"
     finally:
         signal.alarm(0)
-    return f"more than {BYTES >> 30} GB of memory" if _most_memory() > max(before, BYTES) else None
+    return f"more than {BYTES >> 30} GB of memory" if _most_memory() > before + BYTES else None
 
 
 def _most_memory() -> int:

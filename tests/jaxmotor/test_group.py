@@ -162,13 +162,16 @@ def test_actions_of_the_page(cases):
 def test_averages_over_a_step(cases):
     for given, right, _ in of_kind(cases, "state_power"):
         group, params = load([given["actuator"]])
-        mean = group.average_motor_speed(params, [given["joint_velocity_begin"]], [given["joint_velocity_end"]])
+        mean = group.average_motor_speed(
+            params, np.array([given["joint_velocity_begin"]]), np.array([given["joint_velocity_end"]])
+        )
         close(mean[0], right["average_motor_speed"])
         close(mean[0] * given["motor_torque"], right["mechanical_power"], 100)
     for given, right, _ in of_kind(cases, "damping_impulse"):
         actuator = {"joint": "j", "gear_ratio": 3.0, "motor": HOUND, "output_damping": given["output_damping"]}
         group, params = load([actuator], dynamics=f'<dynamics damping="{given["joint_damping"]}"/>')
-        close(group.damping_torque(params, [given["u_begin"]], [given["u_end"]])[0], right["damping_torque"])
+        begin, end = np.array([given["u_begin"]]), np.array([given["u_end"]])
+        close(group.damping_torque(params, begin, end)[0], right["damping_torque"])
 
 
 def test_a_coupled_pair():
@@ -429,7 +432,7 @@ def test_keeps_single_precision():
     with jax.enable_x64(False):
         group, params = load(HOUND_LEG)
         state = group.init(params)
-        _, out = group.step(state, params, np.array([5.0, 3.0]), [0, 0], np.ones(2), 0.001)
+        _, out = group.step(state, params, np.array([5.0, 3.0]), np.zeros(2), np.ones(2), 0.001)
         floats = [leaf for leaf in jax.tree.leaves(out) if jnp.issubdtype(leaf.dtype, jnp.floating)]
         assert {leaf.dtype for leaf in floats} == {jnp.dtype(jnp.float32)}
         np.testing.assert_allclose(out.joint_torque, [5.3, 3.0], rtol=1e-6)

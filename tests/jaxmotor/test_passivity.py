@@ -27,12 +27,17 @@ def bristle_work(params, speed, dt):
 @few
 @given(st.floats(1, 5), share, share, share, share, st.floats(-4, 1), st.floats(0.1, 3.0))
 def test_bristles_take_energy_over_a_cycle(stiffness, level, extra, slow, damping, size, shape):
-    """Case P18. Micro-damping within its passive bound."""
+    """Case P18. Micro-damping within its passive bound.
+
+    The torque is read from the deflection at the start of a step, so while the bristles only bend, the sum of z_k dz_k
+    falls short of the stored energy by half the sum of dz_k^2: the rule itself gives that much, and no more.
+    """
     coulomb, stiction = level, level * (1 + extra)
     bound = coulomb**2 / (10**stiffness * 10) * damping
     params = jm.LuGreParams(10**stiffness, bound, coulomb, stiction, slow)
     speed = jnp.asarray(10**size * (np.sin(PHASE) + 0.3 * np.sin(2 * PHASE + shape)))
-    assert float(bristle_work(params, speed, jnp.asarray(1e-3))) < 0
+    own = 10**stiffness * float(jnp.sum((speed * 1e-3) ** 2)) / 2
+    assert float(bristle_work(params, speed, jnp.asarray(1e-3))) < own
 
 
 @few
