@@ -72,6 +72,7 @@ print(json.dumps([len(jax.devices()), found[8], found[1]]))
 """
 
 
+@pytest.mark.slow
 def test_eight_devices_give_what_one_gives():
     environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
     ran = subprocess.run(
