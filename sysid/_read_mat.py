@@ -74,7 +74,7 @@ def _leaves_of_hdf5(path: pathlib.Path) -> Iterator[tuple[str, Any]]:
         import h5py
     except ImportError:
         raise LogError(
-            f"{path.name}: a MAT file of version 7.3 needs h5py: pip install h5py, or save it with '-v7'"
+            f"{path.name}: a MAT file of version 7.3 needs h5py: pip install 'jaxmotor[mat]', or save it with '-v7'"
         ) from None
     found: list[tuple[str, Any]] = []
     room = max(_LARGEST, _RATIO * path.stat().st_size)

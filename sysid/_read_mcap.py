@@ -24,11 +24,11 @@ def read_mcap(path: pathlib.Path, options: Options) -> Table:
     **Raises:** `LogError` when the file is broken, holds no joint states, or several topics or joints to choose from.
     """
     try:
-        from mcap.exceptions import McapError  # pyright: ignore[reportMissingImports]
-        from mcap.reader import make_reader  # pyright: ignore[reportMissingImports]
-        from mcap_ros2.decoder import DecoderFactory  # pyright: ignore[reportMissingImports]
+        from mcap.exceptions import McapError
+        from mcap.reader import make_reader
+        from mcap_ros2.decoder import DecoderFactory
     except ImportError:
-        raise LogError(f"{path.name}: MCAP files need a package: pip install mcap-ros2-support") from None
+        raise LogError(f"{path.name}: MCAP files need a package: pip install 'jaxmotor[mcap]'") from None
     topics: dict[str, list[Any]] = {}
     try:
         with path.open("rb") as file:
