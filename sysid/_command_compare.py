@@ -17,7 +17,7 @@ from ._model_file import read_model
 from ._progress import shown
 from ._report_plots import png
 from ._rounding import short
-from ._write import make_folder, write_whole
+from ._write import make_folder, write_together
 
 
 def run(
@@ -42,11 +42,11 @@ def run(
     with shown() as progress:
         ranking = compare(logs, models, hold_out=held, model=model, progress=progress, **settings)
     picked = ranking.picked
+    picture = png(ranking_figure(ranking))
+    words = json.dumps(_plain(ranking.to_dict()), indent=1, allow_nan=False) + "\n"
+    entry = json.dumps(fit_entry(picked.fit, logs, held), indent=1, allow_nan=False) + "\n"
     make_folder(out)
-    write_whole(out / "compare.png", png(ranking_figure(ranking)))
-    entry = fit_entry(picked.fit, logs, held)
-    write_whole(out / "fit.json", json.dumps(entry, indent=1, allow_nan=False) + "\n")
-    write_whole(out / "compare.json", json.dumps(_plain(ranking.to_dict()), indent=1, allow_nan=False) + "\n")
+    write_together(out, {"compare.png": picture, "compare.json": words, "fit.json": entry})
     _tell(ranking)
     typer.echo(f"written: {out / 'compare.json'}, {out / 'compare.png'}, {out / 'fit.json'} ({picked.name})")
 

@@ -2,12 +2,12 @@
 
 import os
 import pathlib
-import stat
 from collections.abc import Callable, Mapping, Sequence
 
 from sysid._assemble import assemble
 from sysid._errors import LogError
 from sysid._log import Log
+from sysid._log_path import refuse_no_log
 from sysid._options import Options, listed, parse_columns
 from sysid._table import Table
 
@@ -57,6 +57,7 @@ def read_log(
     **Raises:** `LogError`, in one line, when the file is missing, empty or no log, or when something is ambiguous.
     """
     file = pathlib.Path(path)
+    refuse_no_log(file)
     try:
         options = Options(
             columns=parse_columns(columns) if isinstance(columns, str) else dict(columns or {}),
@@ -74,10 +75,6 @@ def read_log(
             rate=rate,
         )
         table = _reader(file)(file, options)
-    except FileNotFoundError:
-        raise LogError(f"{file}: no such file") from None
-    except IsADirectoryError:
-        raise LogError(f"{file}: is a folder: name a log file in it") from None
     except OSError as error:
         raise LogError(f"{file}: cannot be read: {error.strerror}") from None
     return assemble(table, options, name or file.stem)
@@ -86,12 +83,6 @@ def read_log(
 def _reader(path: pathlib.Path) -> _Reader:
     """The reader of the file's format, by its ending or its first bytes."""
     ending = path.suffix.lower()
-    mode = path.stat().st_mode
-    if stat.S_ISDIR(mode):
-        raise IsADirectoryError
-    if not stat.S_ISREG(mode):
-        # A pipe would be waited for, and a device may never end.
-        raise LogError(f"{path}: is no ordinary file: write the log to a file first")
     with path.open("rb") as file:
         start = file.read(512)
     if ending == ".json" or start.lstrip()[:1] == b"{":

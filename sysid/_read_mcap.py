@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sysid._errors import LogError
+from sysid._mcap_messages import JOINT_STATE, BrokenMcapError, joint_states
 from sysid._options import Options
 from sysid._table import Column, Table
 
-_MESSAGE = "sensor_msgs/msg/JointState"
 _FIELDS = {"position": ("position", "rad"), "velocity": ("velocity", "rad/s"), "effort": ("torque", None)}
 
 
@@ -23,28 +23,23 @@ def read_mcap(path: pathlib.Path, options: Options) -> Table:
 
     **Raises:** `LogError` when the file is broken, holds no joint states, or several topics or joints to choose from.
     """
+    topics: dict[str, list[tuple[int, Any]]] = {}
     try:
-        from mcap.exceptions import McapError
-        from mcap.reader import make_reader
-        from mcap_ros2.decoder import DecoderFactory
+        for topic, written, message in joint_states(path):
+            topics.setdefault(topic, []).append((written, message))
     except ImportError:
         raise LogError(f"{path.name}: MCAP files need a package: pip install 'jaxmotor[mcap]'") from None
-    topics: dict[str, list[Any]] = {}
-    try:
-        with path.open("rb") as file:
-            reader = make_reader(file, decoder_factories=[DecoderFactory()])
-            for schema, channel, _, message in reader.iter_decoded_messages(log_time_order=True):
-                if schema is not None and schema.name == _MESSAGE:
-                    topics.setdefault(channel.topic, []).append(message)
-    except (McapError, EOFError, ValueError) as error:
+    except BrokenMcapError as error:
         raise LogError(f"{path.name}: not readable as MCAP: {error}") from None
     if not topics:
-        raise LogError(f"{path.name}: holds no {_MESSAGE} messages")
+        raise LogError(f"{path.name}: holds no {JOINT_STATE} messages")
     topic = next((name for name in topics if name.endswith("/joint_states")), None)
     if topic is None and len(topics) > 1:
         raise LogError(f"{path.name}: holds several topics of joint states: {', '.join(topics)}; keep one in the file")
-    messages = topics[topic or next(iter(topics))]
-    label = _joint(path, list(messages[0].name), options.joint)
+    ordered = sorted(topics[topic or next(iter(topics))], key=lambda pair: pair[0])
+    messages = [message for _, message in ordered]
+    # Several programs may publish to one topic, each its own joints.
+    label = _joint(path, list(dict.fromkeys(name for message in messages for name in message.name)), options.joint)
     places = [list(message.name).index(label) if label in message.name else None for message in messages]
     first = messages[0].header.stamp.sec
     stamps = [message.header.stamp.sec - first + 1e-9 * message.header.stamp.nanosec for message in messages]
@@ -57,6 +52,8 @@ def read_mcap(path: pathlib.Path, options: Options) -> Table:
 
 
 def _joint(path: pathlib.Path, names: list[str], wanted: int | str | None) -> str:
+    if not names:
+        raise LogError(f"{path.name}: its joint states name no joints")
     there = ", ".join(f"{index} {name}" for index, name in enumerate(names))
     if wanted is None and len(names) == 1:
         return names[0]

@@ -43,6 +43,17 @@ def _one_line(command: Callable[..., None]) -> Callable[..., None]:
     return wrapped
 
 
+def _refuse_absent(logs: Sequence[pathlib.Path], model: pathlib.Path | None = None) -> None:
+    """Files that are not there are told at once, before the seconds that the imports of a command take."""
+    from ._log_path import refuse_no_log
+    from ._small_file import size_of
+
+    if model is not None:
+        size_of(model, "a model file (TOML)")
+    for log in logs:
+        refuse_no_log(log)
+
+
 def _version(wanted: bool | None) -> None:
     if wanted:
         from importlib.metadata import version
@@ -77,6 +88,7 @@ def check_logs(
 
     - `sysid check run1.csv run2.csv --columns 'velocity=m1vel[rad/s]' --json`
     """
+    _refuse_absent(logs)
     from ._check import check
 
     read = [reading.read(path) for path in logs]
@@ -134,6 +146,7 @@ def fit_logs(
     from ._write import refuse_unwritable
 
     refuse_unwritable(out)
+    _refuse_absent([*logs, *(hold_out or [])], model)
     from ._compilation_cache import prepare
 
     prepare(cache)
@@ -201,6 +214,7 @@ def compare_models(
     from ._write import refuse_unwritable
 
     refuse_unwritable(out)
+    _refuse_absent([*logs, *(hold_out or [])], model)
     from ._compilation_cache import prepare
 
     prepare(cache)
@@ -238,6 +252,7 @@ def simulate_log(
     from ._write import refuse_unwritable
 
     refuse_unwritable(out.parent)
+    _refuse_absent([log])
     prepare(cache)
     from ._command_simulate import run
 

@@ -5,6 +5,7 @@ import json
 import pathlib
 import random
 import re
+from typing import Any
 
 import numpy as np
 
@@ -231,6 +232,47 @@ def parquet() -> list[bytes]:
         frame.with_columns(state=pl.lit("run")).write_parquet(buffer, compression=packing)
         made.append(buffer.getvalue())
     return made
+
+
+def mcap() -> list[bytes]:
+    """Recordings of ROS 2 with one joint, packed in both ways and not; none where the packages are not installed."""
+    try:
+        from mcap.writer import CompressionType
+        from mcap_ros2.writer import Writer
+    except ImportError:
+        return []
+    return [joint_states(Writer, packing) for packing in CompressionType]
+
+
+JOINT_STATE = """std_msgs/Header header
+string[] name
+float64[] position
+float64[] velocity
+float64[] effort
+===
+MSG: std_msgs/Header
+builtin_interfaces/Time stamp
+string frame_id
+===
+MSG: builtin_interfaces/Time
+int32 sec
+uint32 nanosec
+"""
+
+
+def joint_states(writer_class: Any, packing: Any) -> bytes:
+    """The rows as messages of type JointState."""
+    buffer = io.BytesIO()
+    writer = writer_class(buffer, chunk_size=1000, compression=packing)
+    schema = writer.register_msgdef("sensor_msgs/msg/JointState", JOINT_STATE)
+    for t, u, i, w in _rows():
+        stamp = {"sec": 1_700_000_000, "nanosec": round(1e9 * t)}
+        message = {"header": {"stamp": stamp, "frame_id": "base"}, "name": ["hip"]}
+        message |= {"position": [0.01 * w], "velocity": [u], "effort": [i]}
+        at = round(1e9 * t) + 1_700_000_000_000_000_000
+        writer.write_message(topic="/joint_states", schema=schema, message=message, log_time=at, publish_time=at)
+    writer.finish()
+    return buffer.getvalue()
 
 
 _TOML = """command = "voltage"

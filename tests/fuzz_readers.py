@@ -113,6 +113,7 @@ READERS = {
     "mat": Reader(inputs.mat, "run.mat", _log),
     "hdf5": Reader(inputs.hdf5, "run.mat", _log),
     "parquet": Reader(inputs.parquet, "run.parquet", _log),
+    "mcap": Reader(inputs.mcap, "run.mcap", _log),
     "toml": Reader(inputs.toml, "motor.toml", _model),
     "urdf": Reader(inputs.urdf, "robot.urdf", _robot),
     "mjcf": Reader(inputs.mjcf, "attributes.txt", _dcmotor),

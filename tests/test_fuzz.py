@@ -39,12 +39,12 @@ def fuzzer():
 
 
 @pytest.mark.parametrize(
-    "name", ["csv", "bam", "sage", "mat", "parquet", "toml", "urdf", "mjcf", "fit"], ids=lambda name: name
+    "name", ["csv", "bam", "sage", "mat", "parquet", "mcap", "toml", "urdf", "mjcf", "fit"], ids=lambda name: name
 )
 def test_spoiled_inputs_are_read_or_refused(fuzzer, name, tmp_path):
     reader = fuzzer.READERS[name]
     (tmp_path / "a_control.csv").write_text(fuzzer.inputs.SAGE_PARTNER)
-    sound, path = reader.sound(), tmp_path / reader.file
+    sound, path = reader.sound() or pytest.skip("its package is not installed"), tmp_path / reader.file
     for number in range(40):
         path.write_bytes(fuzzer.spoiled(name, sound, 1, number))
         with warnings.catch_warnings():
@@ -52,7 +52,7 @@ def test_spoiled_inputs_are_read_or_refused(fuzzer, name, tmp_path):
             assert fuzzer.attempt(reader, path) is None, f"{name} {number}"
 
 
-@pytest.mark.parametrize("name", ["csv", "bam", "sage", "mat", "parquet", "toml", "urdf", "mjcf", "fit"])
+@pytest.mark.parametrize("name", ["csv", "bam", "sage", "mat", "parquet", "mcap", "toml", "urdf", "mjcf", "fit"])
 def test_sound_inputs_are_sound(fuzzer, name, tmp_path, monkeypatch):
     def refuse(error):
         raise error

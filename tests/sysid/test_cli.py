@@ -157,6 +157,7 @@ def test_check_as_text_and_for_machines(log):
     assert "missing" in {finding["code"] for finding in machine[0]["findings"]}
 
 
+RUNS = {"runs/a.csv": "", "runs/b.csv": "", "runs/c.json": "", "runs/README.md": ""}
 BAD = [
     ("no such file", ["none.csv"], {}),
     ("is empty", ["empty.csv"], {"empty.csv": ""}),
@@ -170,6 +171,8 @@ BAD = [
     ("solver 'newton' is unknown", ["GOOD", "--solver", "newton"], {}),
     ("m.toml: unknown key 'stage'", ["GOOD", "--model", "m.toml"], {"m.toml": "[stage]\n"}),
     ("none.csv: no such file", ["GOOD", "--hold-out", "none.csv"], {}),
+    ("none.toml: no such file; name a model file", ["GOOD", "--model", "none.toml"], {}),
+    ("runs: is a folder: name log files in it, such as runs/*.csv (2 files) or runs/c.json", ["runs"], RUNS),
     ("No such option: --spped", ["GOOD", "--spped", "3"], {}),
     ("Missing argument", [], {}),
 ]
@@ -180,6 +183,7 @@ def test_bad_input_is_one_line_and_leaves_nothing(words, arguments, files, log, 
     monkeypatch.chdir(tmp_path)
     log("good.csv")
     for name, content in files.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(content)
     before = sorted(os.listdir(tmp_path))
     given = ["good.csv" if argument == "GOOD" else argument for argument in arguments]
@@ -260,6 +264,24 @@ def test_help_imports_nothing_heavy():
         timeout=60,
     )
     assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize("absent", [["none.csv"], [str(MOTOR), "--model", "none.toml"]], ids=["log", "model"])
+def test_an_absent_file_is_told_before_the_imports(absent, tmp_path):
+    code = (
+        "import sys, sysid.cli\n"
+        "try: sysid.cli.main(sys.argv[1:])\n"
+        "finally: print([m for m in ('jax', 'numpy', 'polars', 'matplotlib') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "fit", *absent, "--out", str(tmp_path / "result")],
+        capture_output=True,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(EXAMPLES.parent)},
+        timeout=60,
+    )
+    assert done.stdout.strip() == "[]"
+    assert "no such file" in done.stderr
 
 
 def test_the_program_ends_with_the_status_and_no_traceback(tmp_path):

@@ -1,10 +1,13 @@
 """Friction models ranked by what they predict of logs they have not seen."""
 
 import dataclasses
+import json
+import os
 
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import jaxmotor as jm
 import sysid
@@ -13,6 +16,7 @@ from sysid._folds import groups, usual_split
 from sysid._friction_models import FRICTION_MODELS
 from sysid._setup import setup
 from sysid._with_friction import with_friction
+from sysid.cli import app
 
 STEP, ROWS, NOISE = 5e-3, 200, 1e-3
 
@@ -74,6 +78,45 @@ def test_what_compare_json_holds(ranking):
     assert found["units"] == {"position": "rad", "velocity": "rad/s"}
     assert found["models"]["M1"]["free"] == len(ranking.contenders[1].fit.estimates)
     assert found["models"]["M1"]["cross_validated"]["position"] > found["models"]["M3"]["cross_validated"]["position"]
+
+
+def _typed(logs, folder):
+    """The logs as files, and the arguments that name them."""
+    for log in logs:
+        columns = np.column_stack(
+            [log.time, log.channels["torque"], log.channels["position"], log.channels["velocity"]]
+        )
+        header = "time [s],torque [N m],position [rad],velocity [rad/s]"
+        np.savetxt(folder / f"{log.name}.csv", columns, delimiter=",", header=header, comments="")
+    return [*(str(folder / f"{log.name}.csv") for log in logs), "--out", str(folder / "result"), "--no-cache"]
+
+
+def test_the_command_tells_the_ranking_and_writes_it_as_one(ranking, logs, tmp_path, monkeypatch):
+    monkeypatch.setattr("sysid._command_compare.compare", lambda *_, **__: ranking)
+    arguments = ["compare", *_typed(logs, tmp_path)]
+    done = CliRunner().invoke(app, arguments)
+    assert done.exit_code == 0, done.output
+    assert "picked: M3" in done.stdout
+    assert "model " in done.stdout
+    files = {file.name: file.read_bytes() for file in (tmp_path / "result").iterdir()}
+    assert set(files) == {"compare.png", "compare.json", "fit.json"}
+    assert json.loads(files["compare.json"])["picked"] == "M3"
+    assert json.loads(files["fit.json"])["logs"]["run0"] == {"source": "run0.csv", "rows": ROWS}
+
+    # The disk is full when the last of the three is written: all of the earlier result is still there.
+    monkeypatch.setattr("sysid._command_compare.png", lambda _: b"another picture")
+    written = []
+
+    def full(descriptor):
+        written.append(descriptor)
+        if len(written) == 3:
+            raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    refused = CliRunner().invoke(app, arguments)
+    assert refused.exit_code == 1
+    assert "fit.json: cannot be written: No space left on device" in refused.stderr
+    assert {file.name: file.read_bytes() for file in (tmp_path / "result").iterdir()} == files
 
 
 def test_errors_within_two_percent_are_one_and_the_smaller_model_is_taken(ranking):
