@@ -17,6 +17,7 @@ from ._free import places
 from ._log import Log
 from ._model import Model
 from ._model_file import read_model
+from ._profile import in_words, profiled_coordinates
 from ._progress import shown
 from ._report import channel_pictures, report_html
 from ._result import Fit
@@ -74,6 +75,7 @@ def _refuse_early(model: Model, logs: list[Log], held: list[Log], settings: Mapp
     if not model.free.names:
         raise ModelError(f"no parameter is left free by --fix and the model; it has {', '.join(places(model.subject))}")
     made = setup(model, logs, window=settings.get("window"))
+    profiled_coordinates(made, settings.get("profile", ()))
     if held:
         setup(model, held, like=made)
 
@@ -120,6 +122,8 @@ def _tell(result: Fit, truth: Mapping[str, float]) -> None:
             markup=False,
             highlight=False,
         )
+    for profile in result.profiles:
+        console.print(f"profile of {in_words(profile)}", markup=False, highlight=False)
     for caution in result.cautions:
         console.print(f"{caution.code}: {caution.message}", markup=False, highlight=False)
     spent = ", ".join(f"{words} {result.timing[key]:.1f} s" for key, words in _TIMES if key in result.timing)

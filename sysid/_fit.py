@@ -24,6 +24,7 @@ from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
 from ._problem import Problem
+from ._profile import profile_cautions, profiled_coordinates, profiles
 from ._result import Fit
 from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
 from ._solve import Solver, Stage, solve
@@ -117,6 +118,7 @@ def fit(
     replay: bool = False,
     window: float | None = None,
     friction: str | None = None,
+    profile: Sequence[str] = (),
     progress: Callable[[str, int, float], None] = _silent,
 ) -> Fit:
     """Fit the free parameters of a model to logs.
@@ -136,6 +138,7 @@ def fit(
     - `window` [s]: cut logs into pieces of near this length, each with an initial angle and speed of its own, which
       its own rows tell, in `hold_out` too.
     - `friction`: a name in `FRICTION_MODELS` (BAM's M1 to M6, LuGre) in place of the model's own.
+    - `profile`: names of free parameters whose profile likelihood is wanted.
     - `progress(words, iteration, cost)`: called after every iteration.
 
     **Returns:** a `Fit`. **Raises:** `ModelError`, `LogError` for what cannot be fitted, before anything is computed.
@@ -149,6 +152,7 @@ def fit(
         raise ModelError("no log to fit")
     model = _model(logs, model, bench, params, free, command, fix, friction)
     made = setup(model, logs, outputs=outputs, substeps=substeps or 1, replay=replay, window=window)
+    profiled = profiled_coordinates(made, profile)
     if held:
         # Refused here rather than after the fit.
         setup(model, held, like=made)
@@ -213,9 +217,12 @@ def fit(
         finer = dataclasses.replace(whole, words=f"{count} steps per row")
         points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, finer, progress)
         trace += more
+    best = chosen(points, values)
+    valleys = profiles(made, problem, best, profiled, points.coordinates.shape[0], progress)
+    warnings = (*result.cautions, *profile_cautions(valleys, result.estimates))
     spent = compile_seconds() - compiled
     timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
-    return dataclasses.replace(result, timing=timing)
+    return dataclasses.replace(result, timing=timing, profiles=tuple(valleys), cautions=warnings)
 
 
 def _part(made: Setup) -> np.ndarray:

@@ -39,7 +39,7 @@ class Problem(eqx.Module):
     """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data (`substeps` where it is an array).
 
     `reset` marks the rows at which the motion returns to the measured one; `owner` says which free parameter each
-    coordinate belongs to.
+    coordinate belongs to; `moves` is 0 where a coordinate is held [1].
     """
 
     bench: jm.Bench
@@ -49,6 +49,7 @@ class Problem(eqx.Module):
     scales: Scales
     reset: Bool[Array, "segment time"]
     prior: Prior
+    moves: Float[Array, " n"]
     owner: tuple[int, ...] = eqx.field(static=True)
     substeps: int | Int[Array, ""] = 1
     balanced: bool = eqx.field(static=True, default=False)
@@ -124,10 +125,12 @@ class Problem(eqx.Module):
         scatter = jax.nn.one_hot(self.batch.pick, total, dtype=values.dtype)
         prior, slopes = jax.jvp(self._prior_residuals, (point.coordinates,), (jnp.ones_like(point.coordinates),))
         belief = jnp.eye(point.initial.shape[-1], dtype=values.dtype) / INITIAL_REACH**2
+        shared = jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter) + jnp.diag(slopes**2)
+        # A coordinate without slopes stays where it is.
         return cost, NormalEquations(
-            shared=jnp.einsum("sln,slk,skm->nm", scatter, hessian[:, :size, :size], scatter) + jnp.diag(slopes**2),
-            mixed=jnp.einsum("sln,slm->snm", scatter, hessian[:, :size, size:]),
+            shared=shared * self.moves[:, None] * self.moves[None, :],
+            mixed=jnp.einsum("sln,slm->snm", scatter, hessian[:, :size, size:]) * self.moves[None, :, None],
             own=hessian[:, size:, size:] + belief[None],
-            shared_gradient=jnp.einsum("sln,sl->n", scatter, gradient[:, :size]) + slopes * prior,
+            shared_gradient=(jnp.einsum("sln,sl->n", scatter, gradient[:, :size]) + slopes * prior) * self.moves,
             own_gradient=gradient[:, size:] + point.initial / INITIAL_REACH**2,
         )

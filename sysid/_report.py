@@ -8,7 +8,15 @@ from ._estimate import Estimate
 from ._experiments import experiment
 from ._finding import Findings
 from ._metrics import Comparison
-from ._report_plots import channel_figure, convergence_figure, correlation_figure, identifiability_figure, png
+from ._profile import Profile, in_words
+from ._report_plots import (
+    channel_figure,
+    convergence_figure,
+    correlation_figure,
+    identifiability_figure,
+    png,
+    profile_figure,
+)
 from ._result import Fit
 from ._rounding import interval, short, told
 from ._stages import stages_of
@@ -72,6 +80,7 @@ def _content(fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float])
             if c.usable.any()
         ],
         "determined": _determined(fit) if fit.directions else None,
+        "profiles": [_profile(fit, profile) for profile in fit.profiles],
         "convergence": _inline(png(convergence_figure(fit.trace))),
         "timing": ", ".join(f"{words}: {fit.timing[key]:.1f} s" for key, words in _TIMES if key in fit.timing),
         "columns": list(fit.columns.items()),
@@ -92,6 +101,11 @@ def _determined(fit: Fit) -> dict[str, str]:
         "identifiability": _inline(png(identifiability_figure(fit.directions, fit.direction_names))),
         "correlation": _inline(png(correlation_figure(known, fit.correlation))),
     }
+
+
+def _profile(fit: Fit, profile: Profile) -> dict[str, str]:
+    stated = next((e.ci95 for e in fit.estimates if e.name == profile.name), None)
+    return {"words": in_words(profile), "source": _inline(png(profile_figure(profile, stated)))}
 
 
 def _words(value: Any) -> str:

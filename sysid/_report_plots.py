@@ -5,13 +5,19 @@ from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
+from scipy.interpolate import PchipInterpolator
 
 from ._identifiability import OPEN, Direction, in_words
 from ._metrics import Comparison
+from ._profile import Profile
+from ._valley import THRESHOLD
 
 MEASURED, SIMULATED, RESIDUAL, ALARM = "#9aa5b1", "#0b62a4", "#3d4852", "#c0392b"
 _SHOWN = (1e-9, 1e3)
 """Relative errors beyond these are drawn at them."""
+
+_WIDE = 20.0
+"""Ratio of the ends [1] from which an axis is logarithmic."""
 
 
 def png(figure: Figure, dpi: int = 110) -> bytes:
@@ -93,6 +99,48 @@ def identifiability_figure(directions: Sequence[Direction], names: Sequence[str]
     axis.set_yticks(places, labels, fontsize=8)
     axis.invert_yaxis()
     axis.set_xlabel("relative standard error [1]; open beyond the dashed line", fontsize=9)
+    _tidy(axis)
+    return figure
+
+
+def profile_figure(profile: Profile, stated: tuple[float, float] | None) -> Figure:
+    """Rise of the misfit over a parameter that is held, with the threshold, its ends, and the `stated` error bars."""
+    figure = Figure(figsize=(9.0, 3.2), layout="constrained")
+    axis = figure.subplots()
+    top = 3 * THRESHOLD
+    low, high = profile.ci95
+    axis.axvspan(
+        profile.values[0] if low is None else low,
+        profile.values[-1] if high is None else high,
+        color=SIMULATED,
+        alpha=0.12,
+        linewidth=0,
+        label="95 % by the profile",
+    )
+    seen = np.isfinite(profile.rise)
+    values, rise = profile.values[seen], profile.rise[seen]
+    # Between the visited places the root of the rise, with the sign of its side, is close to a line.
+    middle = int(np.argmin(rise))
+    side = np.where(np.arange(len(rise)) < middle, -1.0, 1.0)
+    positive = values[0] > 0 and values[-1] > _WIDE * values[0]
+    along = np.log(values) if positive else values
+    apart = np.append(True, np.diff(along) > 0)
+    if apart.sum() > 2:
+        fine = np.linspace(along[0], along[-1], 600)
+        root = PchipInterpolator(along[apart], (side * np.sqrt(rise))[apart])(fine)
+        axis.plot(np.exp(fine) if positive else fine, root**2, "-", color=SIMULATED, linewidth=1.2)
+    axis.plot(values, rise, "o", color=SIMULATED, markersize=4)
+    axis.axhline(THRESHOLD, color=ALARM, linewidth=1, linestyle="--", label="95 %")
+    axis.axvline(profile.estimate, color=RESIDUAL, linewidth=1, label="estimate")
+    if stated is not None:
+        axis.plot(stated, [THRESHOLD] * 2, "|-", color=RESIDUAL, markersize=12, linewidth=2, label="error bars")
+    if positive:
+        axis.set_xscale("log")
+    axis.set_ylim(-0.03 * top, top)
+    axis.set_title(profile.name.replace("_", " "), loc="left", fontsize=10)
+    axis.set_xlabel(f"{profile.name.replace('_', ' ')} [{profile.unit}]", fontsize=9)
+    axis.set_ylabel("rise of the misfit [1]", fontsize=9)
+    axis.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), fontsize=8, frameon=False, ncols=4)
     _tidy(axis)
     return figure
 

@@ -15,6 +15,7 @@ from ._log import Log
 from ._metrics import Comparison
 from ._model import Model
 from ._model_entry import model_to_dict
+from ._profile import Profile
 from ._verdict import Caution
 
 
@@ -25,7 +26,7 @@ class Fit:
     `model` at the fitted values; `estimates` of every free parameter; `directions` of the determined and open
     combinations over `direction_names`; `correlation` matrix of the estimates in coordinates; `comparisons` per log
     and channel; `cautions`; `noise` per channel [its unit]; `columns` per channel; `timing` [s]; `trace` of the walk;
-    `point` the coordinates.
+    `profiles` of the parameters for which they were asked.
     """
 
     model: Model
@@ -40,6 +41,7 @@ class Fit:
     timing: dict[str, float]
     trace: tuple[tuple[str, int, float], ...]
     settings: dict[str, Any]
+    profiles: tuple[Profile, ...] = ()
 
     @property
     def bench(self) -> jm.Bench:
@@ -86,6 +88,7 @@ class Fit:
             "status": self.status,
             "warnings": [caution.to_dict() for caution in self.cautions],
             "parameters": {e.name: e.to_dict() for e in self.estimates},
+            "profiles": {profile.name: profile.to_dict() for profile in self.profiles},
             "rank": {"determined": determined, "free": len(self.estimates)},
             "metrics": scored,
             "noise": self.noise,

@@ -136,6 +136,7 @@ def setup(
         scales=scales(noise, dict.fromkeys(noise, BEND)),
         reset=jnp.zeros(data.dt.shape, bool),
         prior=_prior(model.free, owner),
+        moves=jnp.ones(len(owner)),
         owner=owner,
         substeps=substeps,
         balanced=model.balanced,

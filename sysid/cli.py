@@ -126,6 +126,10 @@ def fit_logs(
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 60,
     substeps: Annotated[int, typer.Option(min=1, help="Steps of the simulation per row.")] = 1,
     window: Annotated[float | None, typer.Option("--window", help="Cut logs into windows this long [s].")] = None,
+    profile: Annotated[
+        list[str] | None,
+        typer.Option("--profile", help="Hold this parameter at many values, fit the rest at each.", metavar="NAME"),
+    ] = None,
     cache: _CACHE = True,
     *,
     reading: Reading,
@@ -142,6 +146,8 @@ def fit_logs(
     - `sysid fit a.csv b.csv --hold-out c.csv --fix torque_constant=0.0514 --out result`
 
     - `sysid fit bench.csv --model motor.toml --free current_offset --starts 12 --out result`
+
+    - `sysid fit bench.csv --profile resistance --profile inertia --out result`
     """
     from ._write import refuse_unwritable
 
@@ -167,6 +173,7 @@ def fit_logs(
             "iterations": iterations,
             "substeps": substeps,
             "window": window,
+            "profile": profile or [],
         },
         friction,
     )

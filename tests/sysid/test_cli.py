@@ -24,7 +24,7 @@ def run(*arguments):
 def fitted(tmp_path_factory):
     """One fit, through the command, for all tests that need a result."""
     out = tmp_path_factory.mktemp("fitted") / "result"
-    done = run("fit", MOTOR, "--hold-out", HELD, "--starts", 2, "--out", out, "--no-cache")
+    done = run("fit", MOTOR, "--hold-out", HELD, "--starts", 2, "--profile", "inertia", "--out", out, "--no-cache")
     assert done.exit_code == 0, done.output
     return out, done
 
@@ -70,6 +70,10 @@ def test_a_fit_writes_everything_and_tells_the_truth_beside_it(fitted):
         assert abs(found["value"] - truth[name]["value"]) < 4 * found["std_error"]
     assert entry["metrics"]["motor_b"]["velocity"]["role"] == "hold-out"
     assert entry["columns"]["current"] == "current [mA]"
+    low, high = entry["profiles"]["inertia"]["ci95"]
+    assert low < truth["inertia"]["value"] < high
+    assert "profile of inertia" in done.stdout
+    assert "Profiles" in (out / "report.html").read_text()
     assert entry["model"]["stages"]["controller"] == "VoltageDrive"
     words = done.stdout
     assert "truth" in words

@@ -15,6 +15,7 @@ from sysid._finding import Finding, Findings
 from sysid._identifiability import Direction
 from sysid._log import Log
 from sysid._metrics import Comparison
+from sysid._profile import Profile
 from sysid._report import channel_pictures, report_html
 from sysid._result import Fit
 from sysid._rounding import interval, rounded, short, told
@@ -57,6 +58,13 @@ def made_up(**changes):
         timing={"compile_s": 2.0, "solve_s": 0.5},
         trace=(("short windows", 0, 900.0), ("short windows", 1, 200.0), ("whole runs", 0, 180.0)),
         settings={"seed": 0, "outputs": ["current"]},
+        profiles=(
+            Profile(
+                *("motor_constant", "N m/A", 0.042, np.array([0.01, 0.03, 0.042, 0.07, 4.0])),
+                *(np.array([np.inf, 5.0, 0.0, 1.0, 1.2]), (0.032, None), 2.0),
+                {"resistance": np.full(5, 1.6), "inertia": np.array([1e-5, 2e-5, 5e-5, 1e-4, 3e-4])},
+            ),
+        ),
     )
     return dataclasses.replace(fit, **changes)
 
@@ -119,6 +127,8 @@ def test_the_verdict_comes_first_and_weak_parameters_get_an_experiment(report):
     assert experiment("resistance") not in text
     assert "not known" in text
     assert "2 of 3" in text
+    open_end = "at least 0.032 N m/A, no upper end: up to 4 the logs are met as well; inertia makes up for it"
+    assert open_end in text
     good = made_up(estimates=made_up().estimates[:1], cautions=(), comparisons=made_up().comparisons[:1])
     assert "determine every free parameter" in _Page(report_html(good)).text
 
