@@ -24,11 +24,11 @@ def put_mujoco(source: Any, replaced: Replaced | None = None) -> tuple[Any, Moto
 def step_mujoco(model: Any, data: Any, group: Motors, params: Any, state: Any, ctrl: Any) -> tuple[Any, MotorsOutput]:
     """One step of the motors and of the body in MuJoCo's C engine, which changes `data`; the new states, and what the
     motors did. `ctrl` is the control vector of the original model; `data.ctrl` and `data.qfrc_applied` stay the
-    caller's."""
+    caller's. Loads of gears are as in `step`; before the first step `mujoco.mj_forward` finds them."""
     mujoco = _mujoco()
     kinds = mujoco.mjtIntegrator
     implicit = int(model.opt.integrator) in (int(kinds.mjINT_IMPLICIT), int(kinds.mjINT_IMPLICITFAST))
-    external = -data.qfrc_bias + data.qfrc_constraint - _friction(mujoco, model, data)
+    external = _load(mujoco, model, data)
     dtype = params[0].motor.winding.resistance.dtype if params else float
     given = (np.asarray(x, dtype) for x in (ctrl, data.qpos, data.qvel, model.opt.timestep, external))
     state, reaction, out = _stepped(group, implicit)(state, params, *given)
@@ -64,12 +64,17 @@ def _stepped(group: Motors, implicit: bool) -> Any:
     return run
 
 
-def _friction(mujoco: Any, model: Any, data: Any) -> np.ndarray:
-    """The friction rows' own torques."""
-    own = np.zeros(model.nv)
-    rows = np.nonzero(np.asarray(data.efc_type[: data.nefc]) == mujoco.mjtConstraint.mjCNSTR_FRICTION_DOF)[0]
-    own[np.asarray(data.efc_id)[rows]] = np.asarray(data.efc_force)[rows]
-    return own
+def _load(mujoco: Any, model: Any, data: Any) -> np.ndarray:
+    """Torques on the freedoms that do not come from motors, friction or damping."""
+    kinds = mujoco.mjtConstraint
+    rubs = np.isin(data.efc_type[: data.nefc], (int(kinds.mjCNSTR_FRICTION_DOF), int(kinds.mjCNSTR_FRICTION_TENDON)))
+    others, applied = np.zeros(model.nv), np.array(data.qfrc_applied)
+    mujoco.mj_mulJacTVec(model, data, others, np.where(rubs, 0.0, data.efc_force[: data.nefc]))
+    for body in np.nonzero(np.any(data.xfrc_applied, axis=1))[0]:
+        wrench = data.xfrc_applied[body]
+        mujoco.mj_applyFT(model, data, wrench[:3], wrench[3:], data.xipos[body], body, applied)
+    mujoco.mj_passive(model, data)
+    return others + applied + data.qfrc_passive - data.qfrc_damper - data.qfrc_bias
 
 
 def _mujoco() -> Any:

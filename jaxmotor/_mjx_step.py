@@ -28,10 +28,11 @@ def step(model: Any, data: Any, group: Motors, params: Any, state: Any, ctrl: An
 
     `ctrl` is the control vector of the MuJoCo model, one number per input of each actuator. `data.qfrc_applied` is the
     caller's and stays. Euler treats drag implicitly and the motor explicitly, implicitfast both, as in MuJoCo; RK4
-    holds the motors' torque during the step. Load-dependent friction sees the load of the step before.
+    holds the motors' torque during the step. A gear's load, on which friction may depend, is what gravity, inertia,
+    contacts and limits were in the step before, and the springs and applied forces of this one.
     """
     mjx = _mjx()
-    external = -data.qfrc_bias + _without_friction(model, data) if _rows(model).size else jnp.zeros_like(data.qvel)
+    external = _load(model, data)
     implicit = int(model.opt.integrator) == int(mjx.IntegratorType.IMPLICITFAST)
     dt = model.opt.timestep
     state, reaction, out = group.step(state, params, ctrl, data.qpos, data.qvel, dt, external, implicit)
@@ -67,12 +68,10 @@ def control_step(
 
 
 def _controls(group: Motors, torque: Any, ctrl: Any) -> Any:
-    filled = jnp.zeros(len(group.wiring.wires) + len(group.passed), torque.dtype)
-    filled = filled.at[np.array([wire.actuator for wire in group.wiring.wires], int)].set(torque)
-    if group.passed:
-        to, source = np.array(group.passed).T
-        filled = filled.at[to].set(ctrl[source])
-    return filled
+    """The body's actuators take a torque or, where no motor is, the caller's input."""
+    source = {wire.actuator: k for k, wire in enumerate(group.wiring.wires)}
+    source |= {actuator: torque.shape[0] + at for actuator, at in group.passed}
+    return jnp.concatenate([torque, ctrl])[np.array([source[k] for k in sorted(source)], int)]
 
 
 def _own_damping(model: Any, qvel: Any) -> tuple[Any, Any]:
@@ -83,23 +82,30 @@ def _own_damping(model: Any, qvel: Any) -> tuple[Any, Any]:
     return slope, (slope - second * speed - third * speed**2) * qvel
 
 
-def _rows(model: Any) -> np.ndarray:
-    return np.nonzero(np.asarray(model._impl.dof_hasfrictionloss))[0]
-
-
-def _without_friction(model: Any, data: Any) -> Any:
-    """Torques of contacts and limits; the rows of friction, which come after the equalities, are left out."""
+def _load(model: Any, data: Any) -> Any:
+    """Torques on the freedoms that do not come from motors, friction or damping."""
     mjx = _mjx()
+    dof_rows, tendon_rows = (
+        np.nonzero(np.asarray(x))[0] for x in (model._impl.dof_hasfrictionloss, model._impl.tendon_hasfrictionloss)
+    )
+    if not dof_rows.size + tendon_rows.size:
+        return jnp.zeros_like(data.qvel)
+    undamped = model.replace(
+        dof_damping=jnp.zeros_like(model.dof_damping), tendon_damping=jnp.zeros_like(model.tendon_damping)
+    )
+    held = mjx.passive(undamped, data).qfrc_passive + data.qfrc_applied + mjx.xfrc_accumulate(model, data)
+    load = held - data.qfrc_bias + data.qfrc_constraint
     flags = mjx.DisableBit
     if model.opt.disableflags & (flags.CONSTRAINT | flags.FRICTIONLOSS):
-        return data.qfrc_constraint
+        return load
+    # The rows of friction come after the equalities: joints first, then tendons.
     widths = {mjx.EqType.CONNECT: 3, mjx.EqType.WELD: 6}
     first = 0
     if not model.opt.disableflags & flags.EQUALITY:
         first = sum(widths.get(mjx.EqType(int(kind)), 1) for kind in model.eq_type)
-    rows = _rows(model)
-    own = data._impl.efc_force[first : first + len(rows)]
-    return data.qfrc_constraint.at[rows].add(-own)
+    own = data._impl.efc_force[first : first + dof_rows.size + tendon_rows.size]
+    load = load.at[dof_rows].add(-own[: dof_rows.size])
+    return load - own[dof_rows.size :] @ data._impl.ten_J[tendon_rows]
 
 
 def _mjx() -> Any:

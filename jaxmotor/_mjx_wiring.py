@@ -38,45 +38,51 @@ class Wiring:
 
     def angles(self, qpos: Array) -> PerMotor:
         """Joint angle or tendon length of each motor."""
-        return jnp.matmul(self._matrix(self.positions, lambda joint: joint[0], qpos), qpos, precision="highest")
+        return _weighted(self._matrix(self.positions, lambda joint: joint[0]), qpos)
 
     def speeds(self, qvel: Array) -> PerMotor:
         """Its rate."""
-        return jnp.matmul(self._turns(qvel), qvel, precision="highest")
+        return _weighted(self._turns(), qvel)
 
     def carried(self, torque: Array) -> PerMotor:
         """Share of torques on the freedoms that each motor's joint or tendon must carry; least squares for tendons."""
-        turns = self._turns(torque)
-        return jnp.matmul(turns, torque, precision="highest") / jnp.sum(turns**2, axis=1)
+        turns = self._turns()
+        return _weighted(turns / np.sum(turns**2, axis=1, keepdims=True), torque)
 
     def torques(self, per_motor: PerMotor) -> PerFreedom:
         """Torques on the freedoms."""
-        return jnp.matmul(per_motor, self._turns(per_motor), precision="highest")
+        return _weighted(self._turns().T, per_motor)
 
     def at_freedoms(self, per_motor: PerMotor) -> PerFreedom:
         """A value of each motor that drives a joint, summed at that joint's freedom; zero elsewhere."""
-        rows = [(k, wire.joints[0][1]) for k, wire in enumerate(self.wires) if wire.tendon < 0]
-        return _scattered(rows, self.freedoms, per_motor)
+        chosen = np.zeros((self.freedoms, len(self.wires)))
+        for k, wire in enumerate(self.wires):
+            if wire.tendon < 0:
+                chosen[wire.joints[0][1], k] = 1
+        return _weighted(chosen, per_motor)
 
     def at_tendons(self, per_motor: PerMotor) -> PerTendon:
         """The same for tendons."""
-        rows = [(k, wire.tendon) for k, wire in enumerate(self.wires) if wire.tendon >= 0]
-        return _scattered(rows, self.tendons, per_motor)
+        chosen = np.zeros((self.tendons, len(self.wires)))
+        for k, wire in enumerate(self.wires):
+            if wire.tendon >= 0:
+                chosen[wire.tendon, k] = 1
+        return _weighted(chosen, per_motor)
 
-    def _turns(self, like: Array) -> Array:
-        return self._matrix(self.freedoms, lambda joint: joint[1], like)
+    def _turns(self) -> np.ndarray:
+        return self._matrix(self.freedoms, lambda joint: joint[1])
 
-    def _matrix(self, columns: int, column: Callable[[Any], int], like: Array) -> Array:
+    def _matrix(self, columns: int, column: Callable[[Any], int]) -> np.ndarray:
         matrix = np.zeros((len(self.wires), columns))
         for row, wire in enumerate(self.wires):
             for joint in wire.joints:
                 matrix[row, column(joint)] += joint[2]
-        return jnp.asarray(matrix, like.dtype)
+        return matrix
 
 
-def _scattered(rows: list[tuple[int, int]], size: int, per_motor: PerMotor) -> Array:
-    source, target = np.array(rows, int).reshape(-1, 2).T
-    return jnp.zeros(size, per_motor.dtype).at[target].add(per_motor[source])
+def _weighted(matrix: np.ndarray, values: Array) -> Array:
+    # A sum of products merges with what is before and after it; a small matrix product is a call of its own.
+    return jnp.sum(jnp.asarray(matrix, values.dtype) * values, axis=1)
 
 
 def wire_of(mujoco: Any, model: Any, actuator: int, name: str) -> Wire:
