@@ -4,7 +4,8 @@ import enum
 
 
 class Result(enum.IntEnum):
-    """`OK`; `NOT_FINITE`: the motion blew up; `BAD_INPUT`: a command, time step or parameter was not finite."""
+    """`OK`; `NOT_FINITE`: the motion or a state blew up; `BAD_INPUT`: a command, time step or parameter was no finite
+    number."""
 
     OK = 0
     NOT_FINITE = 1

@@ -155,6 +155,8 @@ def _run(
 
     carry = (state, jnp.array(True))
     (state, finite), kept = _scanned(body, carry, (ctrl, per_row), rows, segment)
+    # Heat or charge can blow up while the motion does not; what is no number in a state stays so until the end.
+    finite = finite & _finite(state)
     sound = _finite(ctrl) & _finite(steps) & _numbers(params)
     code = jnp.where(sound, jnp.where(finite, Result.OK.value, Result.NOT_FINITE.value), Result.BAD_INPUT.value)
     return state, code.astype(jnp.int32), kept if outputs else (None, None, None)

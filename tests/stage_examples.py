@@ -10,7 +10,7 @@ import equinox as eqx
 import jax.numpy as jnp
 
 import jaxmotor as jm
-from jaxmotor._battery import Battery, BatteryParams
+from jaxmotor._battery import Battery, BatteryParams, BatteryState
 from jaxmotor._bristle_motion import BristleState
 from jaxmotor._delay import DelayState
 from jaxmotor._gear import LoadSide, MotorSide
@@ -60,6 +60,12 @@ def _meshed(module, state, params, ctrl, qpos, qvel, dt):
     motor, load = ctrl
     motion = module.move(state, params, motor, load, slide, qpos, qvel, dt)
     return motion.state, (motion, module.joint_torque(params, motion, motor.torque, dt))
+
+
+def _counted(module, state, params, ctrl, qpos, qvel, dt):
+    """A battery without what rounding left of its charge, which has no derivative."""
+    state, out = _supplied(module, state, params, ctrl, qpos, qvel, dt)
+    return BatteryState(state.charge, jnp.zeros_like(state.remainder)), out
 
 
 def _torque(module, state, params, ctrl, qpos, qvel, dt):
@@ -258,7 +264,7 @@ def examples() -> dict[type, list[Example]]:
                 Battery(),
                 BatteryParams(jnp.asarray([20.0, 24.0, 25.0]), jnp.asarray([0.0, 0.3, 1.0]), 0.05, 2.0, 0.8),
                 (_asked(), 3.0),
-                call=_supplied,
+                call=_counted,
                 steady=True,
             )
         ],

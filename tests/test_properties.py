@@ -4,6 +4,7 @@ import functools
 import itertools
 import math
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 import jaxmotor as jm
 from jaxmotor import urdf
 
-from .stage_example import cast, floats
+from .stage_example import floats
 from .stage_examples import every_example, examples
 
 _WINDINGS, _FRICTIONS = ("QuasiStatic", "Inductive"), ("none", "Coulomb", "Dahl")
@@ -171,20 +172,51 @@ def test_the_order_of_actuators_does_not_matter(order, ctrl, qvel):
 @pytest.mark.parametrize("dtype", [pytest.param(jnp.float32, marks=pytest.mark.slow), jnp.float64], ids=["32", "64"])
 @pytest.mark.parametrize(("cls", "index"), every_example(), ids=lambda x: getattr(x, "__name__", str(x)))
 def test_extreme_inputs_never_make_a_nan(cls, index, dtype):
-    """Commands, positions and speeds of both signs, 1e-30 to 1e30 (1e12 in single precision); infinite is allowed."""
+    """Commands, positions and speeds of both signs, from denormal to 1e30 (1e12 in single precision, where the cube of
+    a speed overflows soon after), steps from 1e-7 to 0.1 s; infinite is allowed."""
     example = examples()[cls][index]
-    state, params, ctrl, qpos, qvel, dt = example.arguments(dtype)
-    largest = 1e30 if dtype == jnp.float64 else 1e12
-    scales = jnp.asarray([0.0, 1e-30, 1e-15, 1e-5, 1e5, 0.1 * largest, largest, -largest, -1e-30], dtype)
+    arguments = example.arguments(dtype)
+    largest, denormal = (1e30, 1e-310) if dtype == jnp.float64 else (1e12, 1e-40)
+    scales = [0.0, denormal, 1e-30, 1e-15, 1e-5, 1e5, 0.1 * largest, largest, -largest, -1e-30]
 
-    def run(scale, other):
-        scaled = jax.tree.map(lambda x: x * scale if jnp.issubdtype(x.dtype, jnp.floating) else x, cast(ctrl, dtype))
-        if example.steady:
-            scaled = ctrl
-        return floats(example.call(example.module, state, params, scaled, qpos * other, qvel * other, dt))
+    def run(scale, other, step):
+        state, params, ctrl, qpos, qvel, _ = _scaled(example, arguments, scale, other)
+        return floats(example.call(example.module, state, params, ctrl, qpos, qvel, step))
 
-    pairs = jnp.stack([part.ravel() for part in jnp.meshgrid(scales, scales)])
-    values = np.asarray(jax.jit(jax.vmap(run))(*pairs))
-    assert not np.isnan(values).any(), [tuple(map(float, pairs[:, k])) for k in np.nonzero(np.isnan(values).any(1))[0]][
-        :3
-    ]
+    triples = _grid([scales, scales, [1e-7, example.dt, 0.1]], dtype)
+    values = np.asarray(jax.jit(jax.vmap(run))(*triples))
+    bad = np.isnan(values).any(1)
+    assert not bad.any(), [tuple(map(float, triples[:, k])) for k in np.nonzero(bad)[0]][:3]
+
+
+def _scaled(example, arguments, scale, other):
+    """The arguments with the command times `scale`, angle and speed times `other`."""
+    state, params, ctrl, qpos, qvel, dt = arguments
+    times = jax.tree.map(lambda x: x * scale if jnp.issubdtype(x.dtype, jnp.floating) else x, ctrl)
+    return state, params, ctrl if example.steady else times, qpos * other, qvel * other, dt
+
+
+def _grid(axes, dtype):
+    return jnp.stack([part.ravel() for part in jnp.meshgrid(*(jnp.asarray(axis, dtype) for axis in axes))])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("cls", "index"), every_example(), ids=lambda x: getattr(x, "__name__", str(x)))
+def test_gradients_at_extreme_inputs_are_finite(cls, index):
+    """In every float that goes in, state and params too, from denormal inputs to 1e15."""
+    example = examples()[cls][index]
+    scales = [0.0, 1e-310, 1e-30, 1e-5, 1e5, 1e15, -1e15, -1e-30]
+
+    def outputs(x, unravel, static):
+        return floats(example.call(example.module, *eqx.combine(unravel(x), static)))
+
+    def slopes(scale, other):
+        dynamic, static = eqx.partition(
+            _scaled(example, example.arguments(), scale, other), lambda x: jnp.issubdtype(x.dtype, jnp.floating)
+        )
+        x, unravel = jax.flatten_util.ravel_pytree(dynamic)
+        return jax.jacfwd(outputs)(x, unravel, static)
+
+    pairs = _grid([scales, scales], jnp.float64)
+    bad = ~np.isfinite(np.asarray(jax.jit(jax.vmap(slopes))(*pairs))).all((1, 2))
+    assert not bad.any(), [tuple(map(float, pairs[:, k])) for k in np.nonzero(bad)[0]][:3]

@@ -213,7 +213,8 @@ def test_a_battery_without_regeneration():
 def test_voltage_follows_charge():
     battery = Battery()
     for charge, expected in {0.0: 19.0, 0.1: 20.5, 0.45: 22.5, 1.0: 25.2, 1.5: 25.2, -0.2: 19.0}.items():
-        np.testing.assert_allclose(battery.open_circuit_voltage(BatteryState(jnp.asarray(charge)), CELLS), expected)
+        state = BatteryState(jnp.asarray(charge), jnp.zeros(()))
+        np.testing.assert_allclose(battery.open_circuit_voltage(state, CELLS), expected)
 
 
 def test_single_actuator_and_group_of_one_agree():
