@@ -15,6 +15,8 @@ from sysid._numbers import is_clock, is_missing, is_number
 _HEAD = 1 << 16
 _BLOCK = 1 << 25
 _MARK = b"\xef\xbb\xbf"
+_OPENING = 64
+"""Zero bytes at most that a serial port yields while it is opened."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +49,10 @@ def open_text(path: pathlib.Path) -> tuple[Any, str]:
     with path.open("rb") as file:
         data: Any = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     start = bytes(data[:_HEAD])
+    zeros = len(start) - len(start.lstrip(b"\0"))
+    if 0 < zeros < _OPENING and b"\0" not in start[zeros:]:
+        data = data[zeros:]
+        start = bytes(data[:_HEAD])
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         data = data[:].decode("utf-16", errors="replace").encode()
     elif b"\0" in start:

@@ -48,7 +48,9 @@ def pieces(logs: Sequence[Log], longest: int = LONGEST) -> list[Piece]:
             edges = np.linspace(first, last, parts + 1).astype(int)
             found += [Piece(number, int(a), int(b)) for a, b in itertools.pairwise(edges) if b - a >= _SHORTEST]
     if not found:
-        raise LogError("no log has a piece of four rows between gaps: nothing can be fitted")
+        options = {item.option for log in logs for item in log.findings if item.code == "missing_input"}
+        todo = f"; its inputs have gaps: {', '.join(sorted(options))} fills them" if options else ""
+        raise LogError(f"no log has a piece of four rows between gaps: nothing can be fitted{todo}")
     return found
 
 

@@ -4,13 +4,17 @@ import importlib
 import inspect
 import pathlib
 import re
+import shlex
 import subprocess
 import types
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 import jaxmotor
 import sysid
+from sysid.cli import app
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 _MODULES = ("jaxmotor.mjcf", "jaxmotor.urdf", "jaxmotor.plot")
@@ -101,8 +105,57 @@ def test_tracked_files_name_no_machine_and_no_unfinished_business():
     assert bad == []
 
 
-def test_files_named_in_the_readme_exist():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
+_DOCUMENTS = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "tests/README.md", "benchmarks/README.md")
+
+
+@pytest.mark.parametrize("document", _DOCUMENTS)
+def test_files_named_in_a_document_exist(document):
+    text = (ROOT / document).read_text(encoding="utf-8")
     named = set(re.findall(r"(?<![\w/])(?:examples|tests|benchmarks|notebooks)/[\w./-]*\w", text))
     assert named
     assert [name for name in sorted(named) if not (ROOT / name).exists()] == []
+
+
+def _typed() -> list[str]:
+    """Every command of `sysid` in the README and in the help of the commands."""
+    readme = re.findall(r"^(sysid .*?)(?:  .*)?$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    helped = re.findall(r"`(sysid .*?)`", (ROOT / "sysid" / "cli.py").read_text(encoding="utf-8"))
+    return [line for line in dict.fromkeys(readme + helped) if line != "sysid --help"]
+
+
+def test_there_are_commands_in_the_documents():
+    assert len(_typed()) > 12
+
+
+@pytest.mark.parametrize("line", _typed())
+def test_commands_in_documents_are_understood(line):
+    """Commands, options and their values, before anything is run."""
+    group = typer.main.get_command(app)
+    _, name, *arguments = shlex.split(line.partition(" > ")[0])
+    command = group.commands[name]
+    context = command.make_context(name, arguments)
+    assert context.params
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+def test_commands_of_the_readme_run(tmp_path, monkeypatch):
+    """On the example logs under the names that the README uses, one after the other, as a reader would."""
+    monkeypatch.chdir(tmp_path)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name, source in {"a": "a", "b": "b", "c": "b", "bench": "a", "other": "b"}.items():
+        log = (ROOT / "examples" / f"motor_{source}.csv").read_text()
+        pathlib.Path(f"{name}.csv").write_text(log)
+    (model,) = re.findall(r"^```toml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    pathlib.Path("motor.toml").write_text(model)
+    lines = re.findall(r"^(sysid .*?)(?:  .*)?$", text, re.MULTILINE)
+    for line in lines:
+        if "--columns" in line:
+            # The column that this line names has a name that says nothing.
+            named = pathlib.Path("bench.csv").read_text().splitlines()
+            header = re.sub(r"speed \[.*?\]", "m1vel", named[0])
+            pathlib.Path("bench.csv").write_text("\n".join([header, *named[1:]]))
+        done = CliRunner().invoke(app, shlex.split(line)[1:])
+        assert done.exit_code == 0, f"{line}: {done.output}"
+        if "--columns" in line:
+            pathlib.Path("bench.csv").write_text((ROOT / "examples" / "motor_a.csv").read_text())

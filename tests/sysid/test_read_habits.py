@@ -5,7 +5,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from sysid import LogError, check, read_log
+from sysid import LogError, check, fit, read_log
 
 _ROWS = [(1834 + 2 * k, 3.0 + 0.5 * (k % 7), 40 * (k % 11), 100.0 + 3 * k) for k in range(60)]
 _TITLE = "millis\tvolt\tcurrent_mA\tspeed_rpm"
@@ -31,6 +31,27 @@ def test_banner_prompts_and_words_around_a_serial_dump(tmp_path):
     log = read_log(_write(tmp_path, text))
     _same(log)
     assert check(log)["words_between"].count == 3
+
+
+def test_zero_bytes_of_an_opening_port(tmp_path):
+    text = "\n".join([_TITLE, *("\t".join(map(str, row)) for row in _ROWS)])
+    _same(read_log(_write(tmp_path, "\0\0\0" + text)))
+    for spoiled in ("\0" * 100 + text, "\0" + text[:50] + "\0" + text[50:], "\0" * 10):
+        with pytest.raises(LogError, match="zero bytes|too few|empty|no row"):
+            read_log(_write(tmp_path, spoiled))
+
+
+def test_topics_at_rates_of_their_own(tmp_path):
+    """A robot's recording as one table: the voltage stands in every second row, the speed in the others."""
+    lines = ["__time,/joint_states/hip/velocity,/motor/volt/data"]
+    for k, row in enumerate(_ROWS):
+        lines += [f"{1.7e9 + 2e-3 * k:.6f},{row[3]},", f"{1.7e9 + 2e-3 * k + 4e-4:.6f},,{row[1]}"]
+    path = _write(tmp_path, "\n".join(lines))
+    with pytest.raises(LogError, match="nothing can be fitted; its inputs have gaps: --hold voltage fills them"):
+        fit(read_log(path))
+    log = read_log(path, hold="voltage")
+    assert log.masks["voltage"][2:].all()
+    np.testing.assert_array_equal(log.channels["voltage"][2:6], [3.0, 3.5, 3.5, 4.0])
 
 
 def test_prompt_before_every_row(tmp_path):
