@@ -72,10 +72,10 @@ class Backlash(AbstractGear):
         turned = slide(rotor, state.rotor_speed)
         moved = Shaft(load.inertia, load.damping, load.torque + mesh, load.budget).flow(qvel, dt)
         return GearMotion(
-            BacklashState(state.rotor_angle + turned.displacement, turned.qvel),
-            moved.displacement,
+            BacklashState(state.rotor_angle + dt * turned.mean_qvel, turned.qvel),
+            dt * moved.mean_qvel,
             moved.qvel,
-            turned.displacement,
+            turned.mean_qvel,
             turned.qvel - state.rotor_speed,
             turned.friction_torque,
             mesh,

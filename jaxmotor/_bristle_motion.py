@@ -60,7 +60,7 @@ def move_bristle(
     speed = _signed_root(square, linear, excess)
     spread = 1 + slip * dt * jnp.abs(speed)
     friction = (stiffness * (deflection + dt * speed) + damping * (speed - slip * jnp.abs(speed) * deflection)) / spread
-    return Motion(speed, dt * speed, -friction)
+    return Motion(speed, speed, -friction)
 
 
 def _settled(net: Scalar, size: Scalar) -> Scalar:

@@ -14,11 +14,11 @@ from ._stage import Scalar
 
 
 class Motion(eqx.Module):
-    """End `qvel` [rad/s], `displacement` [rad] over the step, and `friction_torque` [N m]: the mean torque that a
-    bristle put on the shaft (dry friction left aside)."""
+    """End `qvel` and mean `mean_qvel` [rad/s] of the step, and `friction_torque` [N m]: the mean torque that a bristle
+    put on the shaft (dry friction left aside)."""
 
     qvel: Scalar
-    displacement: Scalar
+    mean_qvel: Scalar
     friction_torque: Scalar
 
 
@@ -92,11 +92,12 @@ class Shaft(AbstractShaft):
         restart = sign(self.torque) * excess / self.inertia
         speed_after, angle_after = slide(jnp.zeros_like(qvel), restart, rate, dt - stop)
         speed = jnp.where(stop < dt, speed_after, speed_before)
-        return Motion(speed, angle_before + angle_after, jnp.zeros_like(qvel))
+        return Motion(speed, (angle_before + angle_after) / dt, jnp.zeros_like(qvel))
 
     def implicit(self, qvel: Scalar, dt: Scalar) -> Motion:
-        # One division, at the end: before it, XLA would repeat all that leads to the torque for each of its two uses.
+        # The division does not wait for the torque: it is off the path that leads from one step's speed to the next.
+        mobility = 1 / (self.inertia + dt * self.damping)
         momentum, spent, rest = self.inertia * qvel + dt * self.torque, dt * self.budget, jnp.zeros_like(qvel)
         kept = jnp.maximum(momentum - spent, rest) + jnp.minimum(momentum + spent, rest)
-        speed = kept / (self.inertia + dt * self.damping)
-        return Motion(speed, dt * speed, jnp.zeros_like(qvel))
+        speed = kept * mobility
+        return Motion(speed, speed, jnp.zeros_like(qvel))

@@ -32,15 +32,15 @@ class LoadSide(eqx.Module):
 class GearMotion(eqx.Module):
     """How a gear and what it connects moved in a step.
 
-    Gear `state` at its end; joint `displacement` [rad] and end speed `qvel` [rad/s]; the motor shaft's
-    `rotor_displacement` [rad] and `rotor_gain` of speed [rad/s]; `friction_torque` [N m] of a bristle on that shaft,
+    Gear `state` at its end; joint `displacement` [rad] and end speed `qvel` [rad/s]; the motor shaft's mean speed
+    `rotor_mean_qvel` and `rotor_gain` of speed [rad/s]; `friction_torque` [N m] of a bristle on that shaft,
     mean; `mesh_torque` [N m] at the joint where the gear itself determines it, else `None`.
     """
 
     state: Any
     displacement: Scalar
     qvel: Scalar
-    rotor_displacement: Scalar
+    rotor_mean_qvel: Scalar
     rotor_gain: Scalar
     friction_torque: Scalar
     mesh_torque: Any
@@ -134,14 +134,15 @@ class AbstractStiffGear(AbstractGear):
         qvel: Scalar,
         dt: Scalar,
     ) -> GearMotion:
-        del state, qpos, dt
+        del state, qpos
         speed, turns = params.ratio * qvel, 1 / params.ratio
         motion = slide(self.shaft(params, motor, load, speed), speed)
         return GearMotion(
             None,
-            motion.displacement * turns,
+            # Under an implicit step the new speed itself, which XLA then keeps instead of working it out twice.
+            dt * (motion.mean_qvel * turns),
             motion.qvel * turns,
-            motion.displacement,
+            motion.mean_qvel,
             motion.qvel - speed,
             motion.friction_torque,
             None,
@@ -151,8 +152,8 @@ class AbstractStiffGear(AbstractGear):
         self, state: None, params: Any, torque: Scalar, slide: Slide, qpos: Scalar, qvel: Scalar, dt: Scalar
     ) -> GearMotion:
         del state, torque, slide, qpos
-        none, moved = 0 * qvel, dt * qvel
-        return GearMotion(None, moved, qvel, params.ratio * moved, none, none, None)
+        none = 0 * qvel
+        return GearMotion(None, dt * qvel, qvel, params.ratio * qvel, none, none, None)
 
 
 class GearParams(eqx.Module):

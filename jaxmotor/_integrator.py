@@ -76,8 +76,7 @@ class ExactFlow(AbstractIntegrator):
             return bristle.move(state.motor.bristle, params.motor.bristle, shaft, speed, dt)
 
         motion = actuator.gear.move(state.gear, params.gear, motor, side, slide, qpos, qvel, dt)
-        mean_speed = motion.rotor_displacement / dt
-        state, mean = actuator.drive_shaft(state, params, row, request, theta, mean_speed, dt)
+        state, mean = actuator.drive_shaft(state, params, row, request, theta, motion.rotor_mean_qvel, dt)
         shaft_torque = mean.motor.mean_electrical_torque + mean.motor.cogging_torque + motion.friction_torque
         out = actuator.output(params, start, motion, shaft_torque, qvel, dt)
         state = dataclasses.replace(state, gear=motion.state)
@@ -115,7 +114,7 @@ def _implicit_step(actuator, load, before, after, params, load_params, out, slop
 
     loss, loss_slope = jax.jvp(drag, (omega,), (jnp.ones_like(omega),))
     slope = slope + loss_slope
-    motor = MotorSide(torque=out.motor_torque + loss - slope * omega, damping=-slope)
+    motor = MotorSide(torque=out.motor_torque + (loss - slope * omega), damping=-slope)
     side = _load_side(actuator, load, params, load_params, ratio * out.motor_torque, qpos, qvel)
 
     def slide(shaft, speed):

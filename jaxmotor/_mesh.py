@@ -42,7 +42,7 @@ class MeshedShaft(AbstractShaft):
         again = jnp.where(moves, left, jnp.zeros_like(left))
         speed_after, angle_after, _ = _run(self._lines(turn), jnp.zeros_like(qvel), again)
         end = jnp.where(left > 0, turn * speed_after, direction * speed)
-        return Motion(end, direction * angle + turn * angle_after, jnp.zeros_like(qvel))
+        return Motion(end, (direction * angle + turn * angle_after) / dt, jnp.zeros_like(qvel))
 
     def implicit(self, qvel: Scalar, dt: Scalar) -> Motion:
         rest = jnp.zeros_like(qvel)
@@ -54,7 +54,7 @@ class MeshedShaft(AbstractShaft):
         forward = jnp.minimum(ends[0][0] / masses[0], ends[0][1] / masses[1])
         backward = jnp.maximum(ends[1][0] / masses[0], ends[1][1] / masses[1])
         speed = jnp.maximum(forward, rest) + jnp.minimum(backward, rest)
-        return Motion(speed, dt * speed, rest)
+        return Motion(speed, speed, rest)
 
     def _lines(self, direction: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
         """ds/dt = p - r s of either law: p, r of the driving one, p, r of the driven one."""

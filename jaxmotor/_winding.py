@@ -68,7 +68,7 @@ class QuasiStatic(AbstractWinding):
 
     def current(self, state: None, params: QuasiStaticParams, volts: Scalar, qvel: Scalar) -> Scalar:
         del state
-        return (volts - params.back_emf_constant * qvel) / params.resistance
+        return (volts - params.back_emf_constant * qvel) * (1 / params.resistance)
 
     def response(self, state: None, params: QuasiStaticParams, qvel: Scalar, dt: Scalar) -> Response:
         del state, dt
@@ -104,11 +104,13 @@ class AbstractLaggingWinding(AbstractWinding):
     ) -> tuple[WindingState, WindingOutput]:
         del qpos
         time_constant = self.time_constant(params)
-        target = (ctrl - params.back_emf_constant * qvel) / params.resistance
-        rate = self.rate.limit(params.rate, (target - state.current) / time_constant)
+        # Reciprocals of what is known before the speed is: a division in the chain from step to step is what one
+        # motor waits for.
+        target = (ctrl - params.back_emf_constant * qvel) * (1 / params.resistance)
+        rate = self.rate.limit(params.rate, (target - state.current) * (1 / time_constant))
         first, second = phis(-dt / time_constant)
-        end = state.current + rate * dt * first
-        return WindingState(end), WindingOutput(end, state.current + rate * dt * second)
+        end = state.current + rate * (dt * first)
+        return WindingState(end), WindingOutput(end, state.current + rate * (dt * second))
 
     def current(self, state: WindingState, params: Any, volts: Scalar, qvel: Scalar) -> Scalar:
         del params, volts, qvel
