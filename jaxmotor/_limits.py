@@ -23,8 +23,11 @@ class AbstractLimit(AbstractStage):
     """A torque limit; its `ctrl` is the electrical torque [N m], its output a `LimitOutput`."""
 
     @abc.abstractmethod
-    def apply(self, params: Any, torque: Scalar) -> LimitOutput:
-        """The limited torque; limits carry no state, so this is the whole of their `step`."""
+    def apply(self, params: Any, torque: Scalar, rounding: Scalar | float = 0.0) -> LimitOutput:
+        """The limited torque; limits carry no state, so this is the whole of their `step`.
+
+        `rounding` [N m]: what `torque` may have gained on its way from a request, which is no saturation.
+        """
 
     def init(self, params: Any) -> None:
         del params
@@ -43,8 +46,8 @@ def _code(limited: Any) -> Any:
 class Unlimited(AbstractLimit):
     """The motor gives whatever torque its current makes; params are `None`."""
 
-    def apply(self, params: None, torque: Scalar) -> LimitOutput:
-        del params
+    def apply(self, params: None, torque: Scalar, rounding: Scalar | float = 0.0) -> LimitOutput:
+        del params, rounding
         return LimitOutput(torque, _code(jnp.zeros_like(torque, dtype=bool)))
 
 
@@ -61,9 +64,9 @@ class TorqueLimit(AbstractLimit):
     back is a `CurrentLimit`.
     """
 
-    def apply(self, params: TorqueLimitParams, torque: Scalar) -> LimitOutput:
+    def apply(self, params: TorqueLimitParams, torque: Scalar, rounding: Scalar | float = 0.0) -> LimitOutput:
         peak = params.peak_torque
-        return LimitOutput(jnp.clip(torque, -peak, peak), _code(jnp.abs(torque) > peak))
+        return LimitOutput(jnp.clip(torque, -peak, peak), _code(jnp.abs(torque) > peak + rounding))
 
 
 class SmoothTorqueLimitParams(eqx.Module):
@@ -81,8 +84,8 @@ class SmoothTorqueLimit(AbstractLimit):
     It tends to the clip as w -> 0.
     """
 
-    def apply(self, params: SmoothTorqueLimitParams, torque: Scalar) -> LimitOutput:
+    def apply(self, params: SmoothTorqueLimitParams, torque: Scalar, rounding: Scalar | float = 0.0) -> LimitOutput:
         bend = params.peak_torque * params.transition_width
         x, reach = torque / bend, 1 / params.transition_width
         smooth = bend * (jnp.logaddexp(x + reach, jnp.zeros_like(x)) - jnp.logaddexp(x - reach, jnp.zeros_like(x)))
-        return LimitOutput(smooth - params.peak_torque, _code(jnp.abs(torque) > params.peak_torque))
+        return LimitOutput(smooth - params.peak_torque, _code(jnp.abs(torque) > params.peak_torque + rounding))

@@ -14,6 +14,7 @@ from jaxtyping import Array, Int
 from ._bristle import AbstractBristle, Frictionless
 from ._cogging import AbstractCogging, NoCogging
 from ._limits import AbstractLimit, Unlimited
+from ._saturation import rounding
 from ._stage import AbstractStage, Scalar
 from ._thermal import AbstractThermal, Isothermal
 from ._torque_law import AbstractTorqueLaw, ProportionalTorque
@@ -92,9 +93,12 @@ class Motor(AbstractStage):
         thermal_state, _ = self.thermal.step(state.thermal, params.thermal, copper_loss, qpos, qvel, dt)
         winding_state, currents = self.winding.step(state.winding, winding, ctrl, qpos, qvel, dt)
 
+        back_emf = winding.back_emf_constant * qvel
+        carried = rounding(ctrl, back_emf) * winding.torque_constant / winding.resistance
+
         def torque(current):
             made = self.torque_law.torque(params.torque_law, winding.torque_constant, current)
-            return self.limit.apply(params.limit, made)
+            return self.limit.apply(params.limit, made, carried)
 
         limited, mean = torque(currents.end_current), torque(currents.mean_current)
         cogging_state, cogging = self.cogging.step(state.cogging, params.cogging, None, qpos, qvel, dt)

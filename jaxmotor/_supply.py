@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool
 
 from ._parameter import Parameter, as_parameter, nonnegative_or_infinite
 from ._request import AbstractRequest
+from ._saturation import rounding
 from ._stage import AbstractStage, Scalar
 from ._winding import QuasiStaticParams, Response
 
@@ -78,12 +79,18 @@ class IdealSupply(AbstractSupply):
         # A request for a duty has no meaning without a bus; assemblies refuse it when they are built.
         volts = asked.request.volts(jnp.zeros_like(qvel), asked.winding, qvel)
         limited = jnp.clip(volts, asked.lower, asked.upper)
-        return Terminals(limited, None, jnp.zeros_like(volts, dtype=bool), limited != volts)
+        held = _moved(volts, limited, asked, qvel)
+        return Terminals(limited, None, jnp.zeros_like(held), held)
 
     def with_bus_voltage(self, params: None, bus_voltage: Scalar | None) -> None:
         del params
         if bus_voltage is not None:
             raise ValueError("bus_voltage was given to an actuator whose supply is IdealSupply: use FixedSupply")
+
+
+def _moved(wanted: Scalar, given: Scalar, asked: Asked, qvel: Scalar) -> Bool[Array, ""]:
+    """Whether a bound held the voltage back, by more than a request on that bound rounds."""
+    return jnp.abs(wanted - given) > rounding(given, asked.winding.back_emf_constant * qvel)
 
 
 class FixedSupplyParams(eqx.Module):
@@ -122,7 +129,8 @@ class FixedSupply(AbstractSupply):
         # A bus at 0 V has no duty; Newton's page sets it to zero there.
         alive = bus > 0
         duty = jnp.where(alive, applied / jnp.where(alive, bus, jnp.ones_like(bus)), jnp.zeros_like(bus))
-        return Terminals(applied, duty, applied != limited, limited != volts)
+        bus_limited, current_limited = _moved(limited, applied, asked, qvel), _moved(volts, limited, asked, qvel)
+        return Terminals(applied, duty, bus_limited, current_limited)
 
     def with_bus_voltage(self, params: FixedSupplyParams, bus_voltage: Scalar | None) -> FixedSupplyParams:
         return params if bus_voltage is None else FixedSupplyParams(as_parameter(bus_voltage))

@@ -104,3 +104,38 @@ def test_current_derates_with_temperature():
     cold, given = actuator(jm.QuasiStatic(), limit), jm.ActuatorParams(jm.MotorParams(own), current_limit=params)
     with pytest.raises(ValueError, match="thermal stage"):
         jm.replay(cold, cold.init(given), given, still, still, still, 0.02)
+
+
+@pytest.mark.parametrize("dtype", [jnp.float32, jnp.float64])
+def test_a_request_on_a_bound_is_not_limited(dtype):
+    # The bounds of the operating region, computed here; the request travels as a voltage and comes back as a torque.
+    rng = np.random.default_rng(0)
+    count, digits = 2000, float(jnp.finfo(dtype).eps)
+    resistance, kt, ke, bus, share, speed = (
+        rng.uniform(low, high, count).astype(dtype)
+        for low, high in ((0.05, 3), (0.01, 0.5), (0.01, 0.5), (5, 60), (0.05, 2), (-1, 1))
+    )
+    stall, omega = kt * bus / resistance, speed * bus / ke
+    peak = share * stall
+    upper = np.minimum(kt * (bus - ke * omega) / resistance, peak)
+    limit = (1 - speed < share).astype(int) + 1  # the bus where its line lies lower, else the core
+    actuator = jm.Actuator(jm.Motor(jm.QuasiStatic(), limit=jm.TorqueLimit()), jm.TorqueDrive(), jm.FixedSupply())
+
+    @jax.jit
+    @jax.vmap
+    def code(resistance, kt, ke, bus, peak, omega, torque):
+        winding = jm.QuasiStaticParams(resistance, kt, ke)
+        motor = jm.MotorParams(winding, limit=jm.TorqueLimitParams(peak))
+        one, zero = jnp.ones_like(bus), jnp.zeros_like(bus)
+        params = jm.ActuatorParams(motor, supply=jm.FixedSupplyParams(bus), gear=jm.GearParams(one, zero))
+        return actuator.step(actuator.init(params), params, torque, zero, omega, one)[1].saturation
+
+    def flags(torque):
+        return np.asarray(code(*map(jnp.asarray, (resistance, kt, ke, bus, peak, omega, torque.astype(dtype)))))
+
+    assert set(limit) == {1, 2}
+    assert not flags(upper).any()
+    beyond = 100 * digits * (stall + kt * ke * np.abs(omega) / resistance)
+    tie = np.abs(1 - speed - share) < 400 * digits
+    np.testing.assert_array_equal(flags(upper + beyond)[~tie], limit[~tie])
+    assert not flags(upper - beyond).any()
