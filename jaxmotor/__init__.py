@@ -84,6 +84,7 @@ from ._description import (
     Coupling as Coupling,
     JointDescription as JointDescription,
     MotorDescription as MotorDescription,
+    MountedActuator as MountedActuator,
 )
 from ._drag import (
     AbstractDrag as AbstractDrag,

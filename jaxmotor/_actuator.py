@@ -179,7 +179,8 @@ class Actuator(AbstractStage):
         lower, upper = self.current_limit.voltage_bounds(params.current_limit, response, temperature)
         asked = Asked(request, lower, upper, winding, response)
         terminals = self.supply.terminals(state.supply, params.supply, asked, omega, dt)
-        volts = row.connected(terminals.voltage, winding.back_emf_constant * omega)
+        terminals = row.connected(terminals, winding.back_emf_constant * omega)
+        volts = terminals.voltage
         motor_state, motor = self.motor.step(state.motor, params.motor, volts, theta, omega, dt)
         supply_state, supply_current = self.supply.step(
             state.supply, params.supply, Draw(terminals, motor.current), theta, omega, dt

@@ -19,7 +19,7 @@ gain r Σ g a², which rings near one and diverges beyond.
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from ._stage import Scalar
 
@@ -38,6 +38,14 @@ class BusLoad(eqx.Module):
     ceiling: Float[Array, "*motors"]
     conductance: Float[Array, "*motors"]
     offset: Float[Array, "*motors"]
+
+    def connected(self, enabled: Bool[Array, "*motors"] | None) -> "BusLoad":
+        """The load of a bridge that is off where `enabled` is false: it takes no share of the bus."""
+        if enabled is None:
+            return self
+        return eqx.tree_at(
+            lambda load: load.ceiling, self, jnp.where(enabled, self.ceiling, jnp.zeros_like(self.ceiling))
+        )
 
     def line(self, bus_voltage: Float[Array, "..."]) -> tuple[Float[Array, "..."], Float[Array, "..."]]:
         """Slope and constant of the piece of v on which this bus voltage lies."""

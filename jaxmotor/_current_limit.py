@@ -21,6 +21,10 @@ class AbstractCurrentLimit(eqx.Module):
         """Lowest and highest terminal voltage [V] for which the step ends inside the current limit, with the winding at
         `temperature` [degC], `None` where no stage knows it."""
 
+    @abc.abstractmethod
+    def largest_current(self, params: Any, like: Scalar) -> Scalar:
+        """Largest magnitude of the current [A] that it lets a cold winding have, of the shape and type of `like`."""
+
 
 class NoCurrentLimit(AbstractCurrentLimit):
     """The driver does not measure current; params are `None`."""
@@ -31,6 +35,10 @@ class NoCurrentLimit(AbstractCurrentLimit):
         del params, temperature
         infinite = jnp.full_like(response.offset, jnp.inf)
         return -infinite, infinite
+
+    def largest_current(self, params: None, like: Scalar) -> Scalar:
+        del params
+        return jnp.full_like(like, jnp.inf)
 
 
 def window(limit: Scalar, response: Response) -> tuple[Scalar, Scalar]:
@@ -62,3 +70,6 @@ class CurrentLimit(AbstractCurrentLimit):
     ) -> tuple[Scalar, Scalar]:
         del temperature
         return window(params.current_limit, response)
+
+    def largest_current(self, params: CurrentLimitParams, like: Scalar) -> Scalar:
+        return jnp.broadcast_to(params.current_limit, like.shape)

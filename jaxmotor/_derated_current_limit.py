@@ -36,3 +36,6 @@ class DeratedCurrentLimit(AbstractCurrentLimit):
         if temperature is None:
             raise ValueError("DeratedCurrentLimit follows the winding temperature: give the Motor a thermal stage")
         return window(self.limit(params, temperature), response)
+
+    def largest_current(self, params: DeratedCurrentLimitParams, like: Scalar) -> Scalar:
+        return jnp.broadcast_to(params.rated_current, like.shape)

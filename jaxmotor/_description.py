@@ -4,7 +4,9 @@ import dataclasses
 import math
 from collections.abc import Iterator
 
+from ._actuator import Actuator, ActuatorParams
 from ._motor_numbers import check_motor
+from ._parameter import check_params
 from ._place import Place
 
 MOVABLE = ("revolute", "continuous", "prismatic")
@@ -81,11 +83,34 @@ class ActuatorDescription:
 
 
 @dataclasses.dataclass(frozen=True)
+class MountedActuator:
+    """Any actuator on one joint of a group: `actuator` with its `params`, the gear's included.
+
+    `output_damping` [N·m·s/rad], `output_friction` [N·m] and `couplings` as for `ActuatorDescription`.
+    """
+
+    joint: str
+    actuator: Actuator
+    params: ActuatorParams
+    name: str = ""
+    model: str = ""
+    output_damping: float = 0.0
+    output_friction: float = 0.0
+    couplings: tuple[Coupling, ...] = ()
+    place: Place = Place()
+
+    @property
+    def label(self) -> str:
+        """The name that the group knows it by: its own, or the joint's."""
+        return self.name or self.joint
+
+
+@dataclasses.dataclass(frozen=True)
 class RobotDescription:
     """Joints and actuators in the order of the file; `monitor` when the actuators are only watched, not limited."""
 
     joints: tuple[JointDescription, ...]
-    actuators: tuple[ActuatorDescription, ...]
+    actuators: tuple[ActuatorDescription | MountedActuator, ...]
     name: str = "robot"
     monitor: bool = False
 
@@ -122,21 +147,16 @@ class RobotDescription:
             yield from _coupling_faults(joints, actuator, label)
 
 
-def _number_faults(actuator: ActuatorDescription) -> Iterator[str]:
-    motor = actuator.motor
-    constants = dataclasses.asdict(motor)
-    rotor_inertia = constants.pop("rotor_inertia")
-    try:
-        check_motor(constants, infinite=("peak_torque",))
-    except ValueError as error:
-        yield str(error)
-    if not math.isfinite(actuator.gear_ratio) or actuator.gear_ratio == 0:
-        yield f"gear_ratio must be finite and not zero, not {actuator.gear_ratio:g}"
-    losses = {
-        "output_damping": actuator.output_damping,
-        "output_friction": actuator.output_friction,
-        "rotor_inertia": rotor_inertia or 0.0,
-    }
+def _number_faults(actuator: ActuatorDescription | MountedActuator) -> Iterator[str]:
+    losses = {"output_damping": actuator.output_damping, "output_friction": actuator.output_friction}
+    if isinstance(actuator, ActuatorDescription):
+        losses["rotor_inertia"] = actuator.motor.rotor_inertia or 0.0
+        yield from _motor_faults(actuator)
+    else:
+        try:
+            check_params(actuator.params)
+        except ValueError as error:
+            yield str(error)
     for name, value in losses.items():
         if not (value >= 0 and math.isfinite(value)):
             yield f"{name} must be finite and not negative, not {value:g}"
@@ -145,8 +165,20 @@ def _number_faults(actuator: ActuatorDescription) -> Iterator[str]:
             yield f"the ratio of the coupling to {coupling.joint!r} must be finite, not {coupling.ratio:g}"
 
 
+def _motor_faults(actuator: ActuatorDescription) -> Iterator[str]:
+    motor = actuator.motor
+    constants = dataclasses.asdict(motor)
+    del constants["rotor_inertia"]
+    try:
+        check_motor(constants, infinite=("peak_torque",))
+    except ValueError as error:
+        yield str(error)
+    if not math.isfinite(actuator.gear_ratio) or actuator.gear_ratio == 0:
+        yield f"gear_ratio must be finite and not zero, not {actuator.gear_ratio:g}"
+
+
 def _coupling_faults(
-    joints: dict[str, JointDescription], actuator: ActuatorDescription, label: str
+    joints: dict[str, JointDescription], actuator: ActuatorDescription | MountedActuator, label: str
 ) -> Iterator[tuple[str, Place]]:
     coupled: set[str] = set()
     for coupling in actuator.couplings:

@@ -3,7 +3,8 @@
 Order inside one step (RaiSim, "What happens in a simulation step"): motor speeds follow from the joint speeds at its
 start; every drive asks; the bus voltage follows from what all of them ask; every motor gives its torque, which acts
 until the end of the step; gears and couplings carry it to the joints. The losses of gears and bearings are never
-limited and stand beside the joint torque, because an integrator treats them implicitly.
+limited and stand beside the joint torque, because an integrator treats them implicitly; what a lossy gear takes is
+taken off the joint torque, at the driven joint, with whose speed its meshes slide.
 """
 
 from typing import Any
@@ -18,19 +19,15 @@ from ._actuator import Actuator, ActuatorParams, ActuatorState
 from ._actuator_bank import ActuatorBank
 from ._battery import bus_load
 from ._bus import AbstractBus, Drawn, PerActuator, SeparateBuses
-from ._controller import TorqueDrive
 from ._current_limit import NoCurrentLimit
-from ._drag import NoDrag
-from ._dry_friction import NoDryFriction
-from ._enforcement import AbstractEnforcement, Enforced, Monitored
-from ._gear import Gear
+from ._enforcement import AbstractEnforcement, Enforced
+from ._group_kind import check_kind, takes_torque
 from ._group_limits import AbstractGroupLimits, peak_torque
 from ._input import Input
 from ._limits import TorqueLimit, Unlimited
 from ._parameter import Parameter, nonnegative, real
 from ._region import region_of
 from ._result import Result
-from ._supply import FixedSupply
 from ._transmission import Transmission, to_joints, to_motors
 from ._winding import QuasiStatic
 
@@ -67,11 +64,12 @@ class GroupState(eqx.Module):
 class GroupOutput(eqx.Module):
     """What a group did in one step. Readings belong to its start; torques act until its end.
 
-    One per joint: `joint_torque` [N m] from the motors, `loss_torque` [N m] of damping and friction at the speeds of
-    the start, not contained in it. One per actuator: `motor_speed` [rad/s], `commanded_motor_torque`, `motor_torque`
-    [N m], `saturation` (`Saturation` codes), `voltage` [V], `current` [A] and `supply_current` [A], `bus_voltage` [V].
-    One for all: `bus_current` [A] of the source; `result`, a `Result` code: a request, a speed or a parameter that is
-    not a number gives `BAD_INPUT`, and torques that are not numbers where it reaches.
+    One per joint: `joint_torque` [N m] from the motors, behind the losses of their gears; `loss_torque` [N m] of drag,
+    damping and friction at the speeds of the start, not contained in it. One per actuator: `motor_speed` [rad/s],
+    `commanded_motor_torque`, `motor_torque` [N m], `saturation` (`Saturation` codes), `voltage` [V], `current` [A] and
+    `supply_current` [A], `bus_voltage` [V]. One for all: `bus_current` [A] of the source; `result`, a `Result` code: a
+    request, a speed or a parameter that is not a number gives `BAD_INPUT`, and torques that are not numbers where it
+    reaches.
     """
 
     joint_torque: PerJoint
@@ -89,7 +87,8 @@ class GroupOutput(eqx.Module):
 
 
 class ActuatorGroup(AbstractGroupLimits):
-    """Actuators on the joints of a robot, in order. Build one with `urdf.load`, `urdf.loads` or `group_of`.
+    """Actuators on the joints of a robot, in order. Build one with `urdf.load`, `urdf.loads` or `group_of`, which takes
+    any actuators with stiff gears.
 
     `step` takes `ctrl`, one per actuator: for a torque drive the torque at the output of its gear [N m], for any other
     drive its own command; `qpos` [rad] and `qvel` [rad/s], one per joint. Batches of robots come from `jax.vmap` over
@@ -110,7 +109,7 @@ class ActuatorGroup(AbstractGroupLimits):
 
     def __check_init__(self):
         for kind in self.bank.kinds:
-            _check_kind(kind, self.enforcement)
+            check_kind(kind, self.enforcement)
 
     def init(self, params: GroupParams) -> GroupState:
         """Everything cold and at rest, the battery at its initial charge."""
@@ -137,7 +136,12 @@ class ActuatorGroup(AbstractGroupLimits):
         torque = self.enforcement.applied(driven.commanded_motor_torque, driven.motor_torque)
         drawn = Drawn(driven.motor_torque, driven.current, driven.supply_current)
         bus, bus_current = self.bus.step(state.bus, params.bus, drawn, dt)
-        joint_torque = to_joints(matrix, torque)
+        at_joint = self.wiring.of_driven_joints(qvel)
+        _, meshed = self.bank.each(_meshed, (params.actuators,), torque, at_joint, steps)
+        geared = ratio * torque
+        # Not the plain difference: a watched request may be infinite.
+        lost = jnp.where(meshed == geared, jnp.zeros_like(geared), geared - meshed)
+        joint_torque = to_joints(matrix, torque) - self.wiring.at_driven_joints(lost)
         return GroupState(actuators, bus), GroupOutput(
             joint_torque=joint_torque,
             loss_torque=self.loss_torque(params, qvel, joint_torque),
@@ -169,10 +173,6 @@ class _Driven(eqx.Module):
     supply_current: Float[Array, ""]
 
 
-def _at_shaft(actuator: Actuator) -> bool:
-    return isinstance(actuator.controller, TorqueDrive)
-
-
 def _fed(actuator, params, row, bus_voltage):
     supply = actuator.supply.with_bus_voltage(params.supply, bus_voltage)
     return actuator.at_row(eqx.tree_at(lambda p: p.supply, params, supply), row)
@@ -181,12 +181,14 @@ def _fed(actuator, params, row, bus_voltage):
 def _ask(actuator, state, params, ctrl, qpos, qvel, seen, dt):
     ratio = actuator.gear.ratio(params.gear)
     params, row = _fed(actuator, params, ctrl, seen)
-    row = eqx.tree_at(lambda r: r.command, row, row.command / ratio) if _at_shaft(actuator) else row
+    row = eqx.tree_at(lambda r: r.command, row, row.command / ratio) if takes_torque(actuator) else row
     after, request = actuator.command(state, params, row, qpos, qvel, dt)
     winding = actuator.motor.hot_winding(state.motor, params.motor)
     response = actuator.motor.winding.response(state.motor.winding, winding, ratio * qvel, dt)
-    lower, upper = actuator.current_limit.voltage_bounds(params.current_limit, response)
-    return _Asked(after, request, row), bus_load(request, lower, upper, winding, response, ratio * qvel)
+    temperature = actuator.motor.thermal.temperature(state.motor.thermal, params.motor.thermal)
+    lower, upper = actuator.current_limit.voltage_bounds(params.current_limit, response, temperature)
+    load = bus_load(request, lower, upper, winding, response, ratio * qvel)
+    return _Asked(after, request, row), load.connected(row.enabled)
 
 
 def _drive(actuator, asked, params, qpos, qvel, bus_voltage, dt):
@@ -194,14 +196,28 @@ def _drive(actuator, asked, params, qpos, qvel, bus_voltage, dt):
     state, driven = actuator.drive(asked.state, params, row, asked.request, qpos, qvel, dt)
     motor = driven.motor
     torque = motor.electrical_torque + motor.cogging_torque + motor.bristle_torque
-    commanded = row.command if _at_shaft(actuator) else torque
-    code = _region_code(actuator, asked.state, params, commanded, qvel) if _is_region(actuator) else driven.saturation
+    commanded = row.command if takes_torque(actuator) else torque
+    code = driven.saturation
+    if _is_region(actuator):
+        code = row.limited(_region_code(actuator, asked.state, params, commanded, qvel))
     return state, _Driven(commanded, torque, code, driven.voltage, motor.current, driven.supply_current)
+
+
+def _meshed(actuator, params, torque, qvel, dt):
+    """Torque at the driven joint behind the gear's losses [N m], with the joint at `qvel` [rad/s]."""
+
+    def none(shaft, speed):
+        return shaft.flow(speed, dt)
+
+    motion = actuator.gear.follow(None, params.gear, torque, none, qvel, qvel, dt)
+    return None, actuator.gear.joint_torque(params.gear, motion, torque, dt)
 
 
 def _is_region(actuator: Actuator) -> bool:
     kinds = (actuator.motor.winding, actuator.motor.limit, actuator.current_limit)
-    return _at_shaft(actuator) and all(map(isinstance, kinds, (QuasiStatic, TorqueLimit | Unlimited, NoCurrentLimit)))
+    return takes_torque(actuator) and all(
+        map(isinstance, kinds, (QuasiStatic, TorqueLimit | Unlimited, NoCurrentLimit))
+    )
 
 
 def _region_code(actuator, state, params, commanded, qvel):
@@ -229,17 +245,3 @@ def _result(tree: Any) -> Int[Array, ""]:
     leaves = [leaf for leaf in jax.tree.leaves(tree) if jnp.issubdtype(leaf.dtype, jnp.floating)]
     bad = jnp.any(jnp.stack([jnp.any(jnp.isnan(leaf)) for leaf in leaves]))
     return jnp.where(bad, Result.BAD_INPUT.value, Result.OK.value).astype(jnp.int32)
-
-
-def _check_kind(kind: Actuator, enforcement: AbstractEnforcement) -> None:
-    if not isinstance(kind.supply, FixedSupply):
-        raise ValueError(
-            f"an actuator of a group needs FixedSupply, not {type(kind.supply).__name__}: a battery is given to the "
-            "group, as bus=SharedBattery()"
-        )
-    if not isinstance(kind.gear, Gear):
-        raise ValueError(f"couplings need stiff gears, not {type(kind.gear).__name__}: take Gear and output_friction")
-    if not (isinstance(kind.drag, NoDrag) and isinstance(kind.dry_friction, NoDryFriction)):
-        raise ValueError("in a group the losses at the joint are output_damping and output_friction of its params")
-    if isinstance(enforcement, Monitored) and not _at_shaft(kind):
-        raise ValueError(f"monitor mode needs a commanded torque, and {type(kind.controller).__name__} takes none")

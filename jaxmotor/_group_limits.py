@@ -17,7 +17,7 @@ from ._enforcement import AbstractEnforcement, Monitored
 from ._limits import Unlimited
 from ._motor_numbers import check_positive
 from ._region import OperatingRegion, region_of
-from ._transmission import Matrix, Transmission, to_motors
+from ._transmission import Matrix, Transmission, to_joints, to_motors
 
 PerJoint = Float[Array, " joints"]
 
@@ -62,26 +62,46 @@ class AbstractGroupLimits(eqx.Module):
         return full if off_diagonal else jnp.diag(jnp.diag(full))
 
     def damping(self, params: Any) -> PerJoint:
-        """Viscous damping of each joint [N m s/rad]: its own and that of the actuator on it."""
+        """Viscous damping of each joint [N m s/rad]: its own and `output_damping` of the actuator on it."""
         return params.joint_damping + self.wiring.at_driven_joints(params.output_damping)
 
-    def friction(self, params: Any) -> PerJoint:
-        """Coulomb friction of each joint [N m]: its own and that of the actuator on it."""
-        return params.joint_friction + self.wiring.at_driven_joints(params.output_friction)
+    def friction(self, params: Any, qvel: ArrayLike | None = None) -> PerJoint:
+        """Largest friction torque of each joint [N m] at joint speeds `qvel` [rad/s], at rest if left out: its own, and
+        `output_friction` and the dry friction of the actuator on it."""
+        rest = jnp.zeros_like(params.joint_friction)
+        speed = self.wiring.of_driven_joints(rest if qvel is None else self._float(params, qvel))
+
+        def budget(actuator, p, w):
+            return None, actuator.dry_friction.budget(p.dry_friction, w, jnp.zeros_like(w), jnp.zeros_like(w))
+
+        own = self.bank.each(budget, (params.actuators,), speed)[1]
+        return params.joint_friction + self.wiring.at_driven_joints(params.output_friction + own)
+
+    def drag_torque(self, params: Any, qvel: ArrayLike) -> PerJoint:
+        """Torque on the joints [N m] of the drag of the motors' own shafts, which turn with couplings too."""
+        matrix = self.transmission(params)
+
+        def drag(actuator, p, speed):
+            ratio = actuator.gear.ratio(p.gear)
+            return None, actuator.drag.torque(p.drag, ratio, speed / ratio) / ratio
+
+        speed = to_motors(matrix, self._float(params, qvel))
+        return to_joints(matrix, self.bank.each(drag, (params.actuators,), speed)[1])
 
     def loss_torque(self, params: Any, qvel: ArrayLike, other_torque: ArrayLike) -> PerJoint:
-        """Torque of damping and friction on each joint [N m]; `other_torque` [N m] is all else that acts on it.
+        """Torque of drag, damping and friction on each joint [N m]; `other_torque` [N m] is all else that acts on it.
 
         -b u - c sgn(u) while it moves; at rest friction holds against the others as long as they stay below c (RaiSim,
-        "The motor model"). Stage-built drag and dry friction of single actuators belong to their own read-outs.
+        "The motor model"), with `drag_torque` beside it.
         """
         speed, other = self._float(params, qvel), self._float(params, other_torque)
-        budget = self.friction(params)
-        holding = -jnp.clip(other, -budget, budget)
-        return jnp.where(speed == 0, holding, -self.damping(params) * speed - budget * jnp.sign(speed))
+        drag, budget = self.drag_torque(params, speed), self.friction(params, speed)
+        holding = -jnp.clip(other + drag, -budget, budget)
+        return drag + jnp.where(speed == 0, holding, -self.damping(params) * speed - budget * jnp.sign(speed))
 
     def damping_torque(self, params: Any, qvel: ArrayLike, qvel_after: ArrayLike) -> PerJoint:
-        """Damping over a step by the trapezoidal rule [N m]: -b (u_t + u_t+1) / 2 (RaiSim, as `step`)."""
+        """Damping over a step by the trapezoidal rule [N m]: -b (u_t + u_t+1) / 2 (RaiSim, as `step`), `drag_torque`
+        left aside."""
         mean = (self._float(params, qvel) + self._float(params, qvel_after)) / 2
         return -self.damping(params) * mean
 
@@ -108,7 +128,8 @@ class AbstractGroupLimits(eqx.Module):
     def torque_bounds(self, params: Any, qvel: ArrayLike) -> tuple[PerActuator, PerActuator]:
         """Lowest and highest torque at each gear output [N m] that the next step lets through.
 
-        At the bus voltage of the params and with cold windings; infinite in monitor mode.
+        At the bus voltage of the params, with cold windings and without the losses of gears; infinite in monitor mode.
+        Beyond its overspeed limit a motor under a current limit goes further: the bus is too low to hold the current.
         """
         lower, upper = self.enforcement.bounds(self.regions(params).bounds(self.motor_speed(params, qvel)))
         ratio = self.gear_ratio(params)
@@ -174,7 +195,13 @@ class AbstractGroupLimits(eqx.Module):
 
 
 def peak_torque(actuator: Actuator, params: ActuatorParams) -> Float[Array, ""]:
-    """Where the torque limit of an actuator's motor lies [N m]; infinite without one."""
-    limit = params.motor.limit
-    infinite = jnp.full_like(params.motor.winding.resistance, jnp.inf)
-    return infinite if isinstance(actuator.motor.limit, Unlimited) else limit.peak_torque
+    """The largest electrical torque [N m] of a cold motor by its torque and current limits, infinite without them."""
+    winding = params.motor.winding
+    infinite = jnp.full_like(winding.resistance, jnp.inf)
+    core = infinite if isinstance(actuator.motor.limit, Unlimited) else params.motor.limit.peak_torque
+    current = actuator.current_limit.largest_current(params.current_limit, winding.resistance)
+    finite = jnp.isfinite(current)
+    made = actuator.motor.torque_law.torque(
+        params.motor.torque_law, winding.torque_constant, jnp.where(finite, current, jnp.zeros_like(current))
+    )
+    return jnp.minimum(core, jnp.where(finite, made, infinite))

@@ -4,9 +4,10 @@ from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from ._stage import Scalar
+from ._supply import Terminals
 
 
 class Input(eqx.Module):
@@ -23,9 +24,22 @@ class Input(eqx.Module):
     enabled: Bool[Array, "*time"] | None = None
     ambient: Float[Array, "*time"] | None = None
 
-    def connected(self, volts: Scalar, open_voltage: Scalar) -> Scalar:
-        """The terminal voltage [V] of this row: `volts` while enabled, else the back-EMF, at which no current flows."""
-        return volts if self.enabled is None else jnp.where(self.enabled, volts, open_voltage)
+    def limited(self, code: Int[Array, "*shape"]) -> Int[Array, "*shape"]:
+        """The `Saturation` code of this row: none where the power stage is off."""
+        return code if self.enabled is None else jnp.where(self.enabled, code, jnp.zeros_like(code))
+
+    def connected(self, terminals: Terminals, open_voltage: Scalar) -> Terminals:
+        """The `terminals` of this row: as the power stage makes them while it is enabled, else at the back-EMF [V],
+        where no current flows, with nothing taken from the bus and nothing limited."""
+        if self.enabled is None:
+            return terminals
+        duty = terminals.duty
+        return Terminals(
+            jnp.where(self.enabled, terminals.voltage, open_voltage),
+            None if duty is None else jnp.where(self.enabled, duty, jnp.zeros_like(duty)),
+            terminals.bus_limited & self.enabled,
+            terminals.current_limited & self.enabled,
+        )
 
 
 def as_input(ctrl: Any) -> Input:

@@ -6,6 +6,7 @@ from lxml import etree  # pyright: ignore[reportAttributeAccessIssue] - compiled
 
 from ._enforcement import Monitored
 from ._group import ActuatorGroup, GroupParams
+from ._group_build import torque_actuator
 from ._urdf_read import MONITOR, NAMESPACE, ROTOR_INERTIA
 from ._xml_document import XmlDocument
 
@@ -17,9 +18,15 @@ def dumps(group: ActuatorGroup, params: GroupParams, robot: str | None = None) -
     are written as a plain chain, which is enough to load the group again. What RaiSim has no word for (monitor mode,
     the rotors' own inertias) stands in attributes of a namespace, which other readers pass over.
 
-    **Raises:** `ValueError` for a batch of params (write one robot at a time), and for a gear ratio that is not
-    positive, which a robot file cannot hold (turn the joint's axis instead).
+    **Raises:** `ValueError` for a batch of params (write one robot at a time), and for what a robot file cannot hold:
+    actuators other than torque-driven ones, and a gear ratio that is not positive (turn the joint's axis instead).
     """
+    for kind in group.bank.kinds:
+        if kind != torque_actuator():
+            raise ValueError(
+                f"a robot file holds torque-driven motors with a peak torque and nothing else, not {kind}: keep the "
+                "group in Python"
+            )
     if np.ndim(params.output_damping) != 1:
         raise ValueError("dumps writes one robot; take one element of the batch of params first")
     for name, ratio in zip(group.names, np.asarray(group.gear_ratio(params)), strict=True):

@@ -1,6 +1,7 @@
 """Groups of actuators: RaiSim's page, couplings, power, batches, gradients."""
 
 import dataclasses
+import itertools
 import json
 import math
 
@@ -13,15 +14,12 @@ import pytest
 
 import jaxmotor as jm
 from jaxmotor import urdf
-from jaxmotor._actuator_bank import sort_by_kind
 from jaxmotor._description import ActuatorDescription, Coupling, JointDescription, MotorDescription
 from jaxmotor._enforcement import Monitored
-from jaxmotor._group import ActuatorGroup, GroupParams
 from jaxmotor._group_build import group_of, torque_actuator
 from jaxmotor._region import OperatingRegion
 from jaxmotor._result import Result
 from jaxmotor._saturation import Saturation
-from jaxmotor._transmission import Transmission
 
 HOUND = {"resistance": 0.4, "torque_constant": 0.1, "velocity_constant": 10.0, "bus_voltage": 24.0, "peak_torque": 3.0}
 OTHER = {
@@ -323,78 +321,148 @@ def test_thousands_of_randomised_robots_trace_once():
         close(torque[at], step(*load(actuators), np.full(12, 60.0), np.full(12, 17.0)).joint_torque, 100)
 
 
-def test_unlike_actuators_side_by_side():
-    """A group of three structures equals its actuators one by one."""
-    servo = jm.Actuator(jm.Motor(jm.QuasiStatic()), jm.ServoDrive(), jm.FixedSupply())
-    slow = jm.Actuator(jm.Motor(jm.Inductive(), limit=jm.TorqueLimit()), jm.TorqueDrive(), jm.FixedSupply())
+def unlike():
+    """Actuators of four structures, with gear losses, drag, dry friction, heat and a derated current."""
     plain = torque_actuator()
-    winding = jm.QuasiStaticParams(0.5, 0.05, 0.06)
-    gears = [jm.GearParams(ratio) for ratio in (4.0, 5.0, -6.0, 7.0, 8.0)]
-    limit = jm.TorqueLimitParams(0.7)
-    single = [
-        (
-            plain,
-            jm.ActuatorParams(jm.MotorParams(winding, limit=limit), supply=jm.FixedSupplyParams(20.0), gear=gears[0]),
-        ),
+    servo = jm.Actuator(jm.Motor(jm.QuasiStatic()), jm.ServoDrive(), jm.FixedSupply(), drag=jm.MotorSideDrag())
+    friction = jm.LoadDependentFriction(stribeck=jm.Stribeck())
+    slow = jm.Actuator(
+        jm.Motor(jm.Inductive(), limit=jm.TorqueLimit()),
+        jm.TorqueDrive(),
+        jm.FixedSupply(),
+        jm.LossyGear(),
+        dry_friction=friction,
+    )
+    hot = jm.Actuator(
+        jm.Motor(jm.QuasiStatic(), jm.LumpedThermal()),
+        jm.VoltageDrive(),
+        jm.FixedSupply(),
+        dry_friction=jm.CoulombFriction(),
+        current_limit=jm.DeratedCurrentLimit(),
+    )
+    winding, inductive = jm.QuasiStaticParams(0.5, 0.05, 0.06), jm.InductiveParams(0.5, 0.05, 0.06, 1e-3)
+    gears = [jm.GearParams(ratio) for ratio in (4.0, 5.0, -6.0, 7.0)]
+    lossy = jm.LossyGearParams(-8.0, 1e-5, 0.8, 0.6, 0.01, 0.02)
+    limit, drag = jm.TorqueLimitParams(0.7), jm.PolynomialDragParams(1e-4, 1e-6, 1e-8)
+    stribeck = jm.LoadDependentFrictionParams(0.2, stribeck=jm.StribeckParams(0.1, 3.0))
+    heat = jm.LumpedThermalParams(5.0, 2.0, 0.0039, 25.0, 40.0)
+
+    def supplied(volts):
+        return jm.FixedSupplyParams(volts)
+
+    return [
+        (plain, jm.ActuatorParams(jm.MotorParams(winding, limit=limit), supply=supplied(20.0), gear=gears[0])),
         (
             servo,
-            jm.ActuatorParams(jm.MotorParams(winding), jm.ServoDriveParams(0.3), jm.FixedSupplyParams(21.0), gears[1]),
+            jm.ActuatorParams(jm.MotorParams(winding), jm.ServoDriveParams(0.3), supplied(21.0), gears[1], drag=drag),
         ),
-        (
-            plain,
-            jm.ActuatorParams(jm.MotorParams(winding, limit=limit), supply=jm.FixedSupplyParams(22.0), gear=gears[2]),
-        ),
+        (plain, jm.ActuatorParams(jm.MotorParams(winding, limit=limit), supply=supplied(22.0), gear=gears[2])),
         (
             slow,
             jm.ActuatorParams(
-                jm.MotorParams(jm.InductiveParams(0.5, 0.05, 0.06, 1e-3), limit=limit),
-                supply=jm.FixedSupplyParams(23.0),
-                gear=gears[3],
+                jm.MotorParams(inductive, limit=limit), supply=supplied(23.0), gear=lossy, dry_friction=stribeck
             ),
         ),
         (
-            servo,
-            jm.ActuatorParams(jm.MotorParams(winding), jm.ServoDriveParams(0.2), jm.FixedSupplyParams(24.0), gears[4]),
+            hot,
+            jm.ActuatorParams(
+                jm.MotorParams(winding, heat),
+                supply=supplied(24.0),
+                gear=gears[3],
+                dry_friction=jm.CoulombFrictionParams(0.15),
+                current_limit=jm.DeratedCurrentLimitParams(9.0, 3.0, 35.0, 60.0),
+            ),
         ),
     ]
-    bank, stacked = sort_by_kind([actuator for actuator, _ in single], [params for _, params in single])
-    assert bank.members == ((0, 2), (1, 4), (3,))
-    names = tuple("abcde")
-    group = ActuatorGroup(names, names, ("revolute",) * 5, ("",) * 5, Transmission(5, tuple(range(5))), bank)
-    params = GroupParams(stacked, jnp.zeros(0), *(jnp.zeros(5) for _ in range(4)))
-    ctrl, qpos, qvel = jnp.array([2.0, 1.0, -3.0, 4.0, 5.0]), jnp.linspace(-1, 1, 5), jnp.linspace(30, -20, 5)
+
+
+def mounted(single, couplings=()):
+    names = [f"j{at}" for at in range(len(single))]
+    joints = [JointDescription(name, "revolute") for name in names]
+    coupled = dict(couplings)
+    return group_of(
+        joints,
+        [jm.MountedActuator(n, a, p, couplings=coupled.get(n, ())) for n, (a, p) in zip(names, single, strict=True)],
+    )
+
+
+def test_unlike_actuators_side_by_side():
+    """A group of four structures equals its actuators one by one."""
+    single = unlike()
+    group, params = mounted(single)
+    assert group.bank.members == ((0, 2), (1,), (3,), (4,))
+    ctrl, qpos, qvel = jnp.array([2.0, 1.0, -3.0, 4.0, 8.0]), jnp.linspace(-1, 1, 5), jnp.array([30.0, 17, -2, -9, 6])
     state = group.init(params)
     singles = [actuator.init(p) for actuator, p in single]
+    run, steps = jax.jit(group.step), [jax.jit(actuator.step) for actuator, _ in single]
     for _ in range(3):
-        state, out = group.step(state, params, ctrl, qpos, qvel, 1e-3)
+        state, out = run(state, params, ctrl, qpos, qvel, 1e-3)
         for at, (actuator, p) in enumerate(single):
             shaft = isinstance(actuator.controller, jm.TorqueDrive)
             command = ctrl[at] / p.gear.ratio if shaft else ctrl[at]
-            singles[at], alone = actuator.step(singles[at], p, command, qpos[at], qvel[at], jnp.asarray(1e-3))
+            singles[at], alone = steps[at](singles[at], p, command, qpos[at], qvel[at], jnp.asarray(1e-3))
             close([out.motor_torque[at], out.joint_torque[at]], [alone.motor_torque, alone.joint_torque])
             close([out.current[at], out.supply_current[at]], [alone.current, alone.supply_current], 10)
             assert out.saturation[at] == alone.saturation
-    swapped = group.with_bus_voltage(params, 9.0, "d")
+            none = jnp.zeros(())
+            budget = actuator.dry_friction.budget(p.dry_friction, qvel[at], none, none)
+            close(out.loss_torque[at], alone.drag_torque - jnp.sign(qvel[at]) * budget)
+    assert abs(out.joint_torque[3] + 8.0 * out.motor_torque[3]) > 0.1
+    assert out.saturation[4] == Saturation.CURRENT
+    swapped = group.with_bus_voltage(params, 9.0, "j3")
     close(group.bus_voltage(swapped), [20, 21, 22, 9, 24])
     lower, upper = group.torque_bounds(params, qvel)
     assert jnp.all(lower <= upper)
+    # A current limit is a bound too: Kt times the rated current, at the gear's output.
+    close(group.torque_bounds(params, jnp.zeros(5))[1][4], 7 * 0.05 * 9)
+    with pytest.raises(ValueError, match="a robot file holds torque-driven motors"):
+        urdf.dumps(group, params)
+
+
+def test_losses_behind_a_coupling_take_energy():
+    """The knee's gear loses at the knee, its motor's drag also at the hip; power is lost in every motion."""
+    single = unlike()
+    group, params = mounted([single[1], single[3]], [("j1", (Coupling("j0", 3.0),)), ("j0", (Coupling("j1", -2.0),))])
+    ratio = float(single[3][1].gear.ratio)
+    run = jax.jit(lambda command, qvel: group.step(group.init(params), params, command, 0 * qvel, qvel, 1e-3)[1])
+    drags = jax.jit(lambda qvel: group.drag_torque(params, qvel))
+    for hip, knee, sign in itertools.product((-20.0, 0.0, 20.0), (-5.0, 0.0, 2.0), (-1, 1)):
+        qvel = np.array([hip, knee])
+        out = jax.tree.map(np.asarray, run(sign * jnp.array([0.4, 2.0]), jnp.asarray(qvel)))
+        w, (first, second) = out.motor_speed, out.motor_torque
+        close(w, [5 * hip - 2 * knee, 3 * hip - 8 * knee])
+        into = -np.sign(knee) * second
+        loss = -np.sign(knee) * max(0.2 * into + 0.01, (1 - 1 / 0.6) * into + 0.02)
+        close(out.joint_torque, [5 * first + 3 * second, -2 * first + ratio * (second - loss)], 10)
+        drag = -w[0] * (1e-4 + 1e-6 * abs(w[0]) + 1e-8 * w[0] ** 2)
+        close(drags(jnp.asarray(qvel)), [5 * drag, -2 * drag])
+        spent = out.motor_torque @ w - (out.joint_torque + out.loss_torque) @ qvel
+        budget = 0.2 + 0.1 * math.exp(-((knee / 3.0) ** 2))
+        close(spent, -drag * w[0] + ratio * loss * knee + budget * abs(knee), 100)
+        assert spent >= 0
 
 
 def test_what_a_group_cannot_hold():
     winding = jm.QuasiStaticParams(0.5, 0.05, 0.06)
-
-    def group_of_one(actuator, params, **others):
-        bank, _ = sort_by_kind([actuator], [params])
-        return ActuatorGroup(("a",), ("a",), ("revolute",), ("",), Transmission(1, (0,)), bank, **others)
-
     motor = jm.Motor(jm.QuasiStatic())
-    params = jm.ActuatorParams(jm.MotorParams(winding))
+    params = jm.ActuatorParams(jm.MotorParams(winding), supply=jm.FixedSupplyParams(24.0))
+
+    def group_of_one(actuator, params, monitor=False):
+        group_of([JointDescription("a", "revolute")], [jm.MountedActuator("a", actuator, params)], monitor)
+
     with pytest.raises(ValueError, match="needs FixedSupply, not IdealSupply"):
         group_of_one(jm.Actuator(motor, jm.TorqueDrive()), params)
-    with pytest.raises(ValueError, match="losses at the joint are output_damping"):
-        group_of_one(jm.Actuator(motor, jm.TorqueDrive(), jm.FixedSupply(), drag=jm.ViscousDrag()), params)
+    loaded = jm.LoadDependentFriction(slow_load=jm.SymmetricLoadFriction())
+    with pytest.raises(ValueError, match="LoadDependentFriction depends on the load's torque"):
+        group_of_one(jm.Actuator(motor, jm.TorqueDrive(), jm.FixedSupply(), dry_friction=loaded), params)
+    loose = dataclasses.replace(params, gear=jm.BacklashParams(5.0, 1e-5, 0.01, 100.0))
+    with pytest.raises(ValueError, match="need stiff gears, not Backlash"):
+        group_of_one(jm.Actuator(motor, jm.TorqueDrive(), jm.FixedSupply(), jm.Backlash()), loose)
     with pytest.raises(ValueError, match="monitor mode needs a commanded torque"):
-        group_of_one(jm.Actuator(motor, jm.VoltageDrive(), jm.FixedSupply()), params, enforcement=Monitored())
+        group_of_one(jm.Actuator(motor, jm.VoltageDrive(), jm.FixedSupply()), params, monitor=True)
+    bad = eqx.tree_at(lambda p: p.motor.winding.resistance, params, jnp.asarray(-1.0))
+    with pytest.raises(ValueError, match=r"^actuator 'a': motor.winding.resistance \[ohm\] is -1"):
+        group_of_one(jm.Actuator(motor, jm.TorqueDrive(), jm.FixedSupply()), bad)
 
 
 def test_monitor_mode():
@@ -585,8 +653,26 @@ def test_rows_that_carry_more_than_a_command():
     run = jax.jit(lambda *arguments: group.step(*arguments)[1])
     out = run(group.init(params), params, row, qvel, qvel, 1e-3)
     close(out.motor_torque, [(18 - 17) * 0.25, 0.0])
-    assert out.saturation[0] == Saturation.VOLTAGE
-    assert out.current[1] == 0
+    assert list(out.saturation) == [Saturation.VOLTAGE, Saturation.NONE]
+    assert [out.current[1], out.supply_current[1]] == [0, 0]
+
+
+def test_a_bridge_that_is_off_does_not_load_the_battery():
+    battery = jm.BatteryParams(jnp.full(2, 24.0), jnp.array([0.0, 1.0]), 0.3, 1.0)
+    both, both_params = load(HOUND_LEG)
+    one, one_params = load(HOUND_LEG[:1])
+    out = []
+    for group, params, row in (
+        (both, both_params, jm.Input(jnp.array([20.0, 30.0]), enabled=jnp.array([True, False]))),
+        (one, one_params, jnp.array([20.0])),
+    ):
+        group = dataclasses.replace(group, bus=jm.SharedBattery())
+        params = dataclasses.replace(params, bus=battery)
+        qvel = jnp.full(len(group.names), 3.0)
+        out.append(group.step(group.init(params), params, row, qvel, qvel, 1e-3)[1])
+    close(out[0].bus_voltage[0], out[1].bus_voltage[0])
+    close(out[0].bus_current, out[1].bus_current)
+    assert out[1].bus_voltage[0] < 23
 
 
 def test_one_float_type():
