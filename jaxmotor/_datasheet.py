@@ -11,6 +11,7 @@ from ._controller import AbstractController, VoltageDrive
 from ._current_limit import CurrentLimit, CurrentLimitParams, NoCurrentLimit
 from ._datasheet_heat import check_nominal_heat, thermal_stage
 from ._datasheet_numbers import RPM, Reading, compare, no_load_friction, quotient, same, scaled
+from ._datasheet_rows import check_rows, implied_resistance
 from ._drag import NoDrag, ViscousDrag, ViscousDragParams
 from ._dry_friction import CoulombFriction, CoulombFrictionParams, NoDryFriction
 from ._gear import Gear, GearParams
@@ -28,6 +29,9 @@ _AS_TERMINAL = {
     "line-to-line": (1.0, 1.0, 1.0, 1.0),
     "phase": (2.0, math.sqrt(3), 2 / math.sqrt(3), math.sqrt(3) / 2),
 }
+
+# What a sheet does not print.
+_DRIVE = ("controller", "controller_params")
 
 
 def from_datasheet(
@@ -85,6 +89,7 @@ def from_datasheet(
     - `no_load_current_mA` needs one of `coulomb_share`, `coulomb_friction_mNm`, `viscous_friction_mNm_per_krpm`.
     - `coulomb_friction_mNm` and viscous friction are the motor's own, before the gear.
     - `gear_efficiency_percent` needs `gear_backdriving_efficiency_percent`, which may be 0 for a gear that locks.
+    - Without `resistance_ohm` and `stall_current_A`, resistance follows from stall torque or speed-torque gradient.
     - `nominal_current_A` and `maximum_winding_temperature_degC` are thermal: they are checked, not enforced.
       `peak_current_A` is the driver's limit.
     - `bus_voltage_V`: of a bus behind the drive; without, the terminals get whatever the drive asks.
@@ -95,12 +100,11 @@ def from_datasheet(
     **Raises:** `ValueError` for rows that contradict each other or leave a constant open. Rows that merely disagree
     (constants, stall torque, gradient, time constants) are a `DatasheetWarning` with their ratio.
     """
+    check_rows({name: value for name, value in locals().items() if name not in ("convention", *_DRIVE)})
     if convention not in _AS_TERMINAL:
         raise ValueError(f"convention={convention!r} must be one of {', '.join(map(repr, _AS_TERMINAL))}")
     in_series, emf, per_ampere, current = _AS_TERMINAL[convention]
     volts = float(nominal_voltage_V)
-    if not 0 < volts < math.inf:
-        raise ValueError(f"nominal_voltage_V={nominal_voltage_V} must be positive and finite")
     stall_current, stall_torque = scaled(stall_current_A, current), scaled(stall_torque_mNm, 1e-3)
     no_load_current, no_load_speed = scaled(no_load_current_mA, 1e-3 * current), scaled(no_load_speed_rpm, RPM)
     if no_load_current is not None and stall_current is not None and no_load_current >= stall_current:
@@ -116,8 +120,11 @@ def from_datasheet(
     by_stall = quotient(volts, stall_current)
     resistance = Reading("resistance", "ohm").add("resistance_ohm", resistance_ohm, in_series)
     resistance.add("nominal voltage and stall current", by_stall)
+    gradient = scaled(speed_torque_gradient_rpm_per_mNm, RPM / 1e-3)
     if not resistance.values:
-        resistance.add("stall torque and torque constant", given_kt, quotient(volts, stall_torque))
+        stated_ke = scaled(given_ke or from_speed, emf)
+        idle = no_load_current or 0.0
+        resistance.add(*implied_resistance(volts, stall_torque, gradient, given_kt, stated_ke, no_load_speed, idle))
     r = resistance.settled()
     assert r is not None
     lost = r * (no_load_current or 0.0)
@@ -129,6 +136,10 @@ def from_datasheet(
     torque.add("torque_constant_mNm_per_A", given_kt)
     torque.add("stall torque and stall current", quotient(stall_torque, stall_current))
     torque.add("stall torque and resistance", stall_torque, r / volts)
+    nominal_current = scaled(nominal_current_A, current)
+    if not torque.values and not back_emf.values and nominal_current is not None:
+        loaded = nominal_current - (no_load_current or 0.0)
+        torque.add("nominal torque and current", quotient(scaled(nominal_torque_mNm, 1e-3), loaded))
     kt, ke = torque.settled(required=False), back_emf.settled(required=False)
     if kt is None and ke is None:
         raise ValueError("no row determines the torque constant or the back-EMF constant")
@@ -143,12 +154,10 @@ def from_datasheet(
     j = inertia.settled(required=False) or 0.0
     winding_params = QuasiStaticParams(r, kt, ke)
     figures = motor_figures(winding_params, jnp.asarray(j), jnp.asarray(volts))
-    gradient = scaled(speed_torque_gradient_rpm_per_mNm, RPM / 1e-3)
     if gradient is not None:
         compare("speed-torque gradient", abs(gradient), "R / (Kt Ke)", slope, "rad/s per N m")
     if stall_torque is not None and torque_constant_mNm_per_A is None:
         compare("stall torque", stall_torque, "Kt v / R", float(figures.stall_torque), "N m")
-    nominal_current = scaled(nominal_current_A, current)
     if nominal_torque_mNm is not None and nominal_current is not None:
         loss = kt * (no_load_current or 0.0)
         compare("nominal torque", nominal_torque_mNm * 1e-3, "Kt (i_n - i_0)", kt * nominal_current - loss, "N m")
@@ -180,8 +189,6 @@ def from_datasheet(
     )
     check_nominal_heat(nominal_current, r, thermal_params, maximum_winding_temperature_degC)
     cogs = cogging_amplitude_mNm is not None
-    if cogs and cogging_periods_per_turn is None:
-        raise ValueError("cogging_amplitude_mNm needs cogging_periods_per_turn")
     gear, gear_params = _gear(gear_ratio, j, gear_efficiency_percent, gear_backdriving_efficiency_percent)
     peak = scaled(peak_current_A, current)
     actuator = Actuator(

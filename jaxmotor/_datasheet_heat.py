@@ -35,8 +35,13 @@ def check_nominal_heat(current, resistance, thermal_params, maximum):
         total = float(thermal_params.thermal_resistance)
     else:
         total = float(thermal_params.winding_thermal_resistance + thermal_params.housing_thermal_resistance)
+    ambient = float(thermal_params.ambient_temperature)
+    if maximum <= ambient:
+        raise ValueError(f"maximum_winding_temperature_degC={maximum:g} is not above the ambient {ambient:g} degC")
     hot = 1 + float(thermal_params.temperature_coefficient) * (maximum - float(thermal_params.reference_temperature))
-    heat = (maximum - float(thermal_params.ambient_temperature)) / total
+    if hot <= 0:
+        raise ValueError("resistance_temperature_coefficient_per_K makes the hot resistance negative: lower it")
+    heat = (maximum - ambient) / total
     sustained = math.sqrt(heat / (resistance * hot))
     # A lower one is caution: mounting, iron loss and the rotor's own limit are not on the sheet.
     if current > sustained:

@@ -105,6 +105,17 @@ def test_rows_that_disagree(change, words):
         ({"nominal_voltage_V": 0.0}, "nominal_voltage_V"),
         ({"convention": "star"}, "'phase'"),
         ({"cogging_amplitude_mNm": 1.0}, "cogging_periods_per_turn"),
+        ({"cogging_periods_per_turn": 12.0}, "needs cogging_amplitude_mNm"),
+        ({"gear_backdriving_efficiency_percent": 50.0}, "needs gear_efficiency_percent"),
+        ({"housing_ambient_thermal_resistance_K_per_W": None}, "needs housing_ambient"),
+        ({"resistance_ohm": 0.0}, "resistance_ohm=0.0 must be positive"),
+        ({"stall_current_A": 0.0}, "stall_current_A=0.0 must be positive"),
+        ({"speed_constant_rpm_per_V": 0.0}, "speed_constant_rpm_per_V=0.0 must be positive"),
+        ({"no_load_speed_rpm": math.inf}, "no_load_speed_rpm=inf must be a finite number"),
+        ({"no_load_current_mA": -1.0}, "no_load_current_mA=-1.0 must not be negative"),
+        ({"gear_efficiency_percent": 0.0}, "gear_efficiency_percent=0.0 must be positive"),
+        ({"rotor_inertia_gcm2": math.nan}, "rotor_inertia_gcm2=nan must be a finite number"),
+        ({"maximum_winding_temperature_degC": 20.0}, "20 is not above the ambient 25"),
     ],
 )
 def test_contradictions_are_refused(change, words):
@@ -124,6 +135,46 @@ def test_what_is_missing_is_named():
             nominal_voltage_V=24.0, resistance_ohm=1.0, torque_constant_mNm_per_A=30.0, no_load_current_mA=100.0,
             coulomb_share=1.0,
         )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        ("stall_torque_mNm", "no_load_speed_rpm"),
+        ("stall_torque_mNm", "speed_constant_rpm_per_V"),
+        ("stall_torque_mNm", "back_emf_constant_V_per_krpm"),
+        ("stall_torque_mNm", "torque_constant_mNm_per_A"),
+        ("speed_torque_gradient_rpm_per_mNm", "no_load_speed_rpm"),
+        ("speed_torque_gradient_rpm_per_mNm", "torque_constant_mNm_per_A"),
+        ("resistance_ohm", "nominal_torque_mNm"),
+        ("stall_current_A", "no_load_speed_rpm"),
+    ],
+)
+def test_two_rows_are_enough(rows):
+    """The note's mapping both ways: a sheet written from R and K gives them back."""
+    r, k, volts, idle = 0.73, 0.041, 21.0, 0.31
+    sheet = {
+        "resistance_ohm": r,
+        "torque_constant_mNm_per_A": 1e3 * k,
+        "back_emf_constant_V_per_krpm": 1e3 * RPM * k,
+        "speed_constant_rpm_per_V": 1 / (k * RPM),
+        "no_load_speed_rpm": (volts - r * idle) / k / RPM,
+        "stall_torque_mNm": 1e3 * k * volts / r,
+        "stall_current_A": volts / r,
+        "speed_torque_gradient_rpm_per_mNm": -1e-3 * r / k**2 / RPM,
+        "nominal_torque_mNm": 1e3 * k * (4.0 - idle),
+    }
+    given = {name: sheet[name] for name in rows}
+    if "no_load_speed_rpm" in rows or "nominal_torque_mNm" in rows:
+        given |= {"no_load_current_mA": 1e3 * idle, "coulomb_share": 0.5, "nominal_current_A": 4.0}
+        given["no_load_speed_rpm"] = sheet["no_load_speed_rpm"]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        _, params = build(nominal_voltage_V=volts, **given)
+    winding = params.motor.winding
+    np.testing.assert_allclose(
+        [winding.resistance, winding.torque_constant, winding.back_emf_constant], [r, k, k], rtol=1e-12
+    )
 
 
 def test_friction_split_by_one_of_the_two():
