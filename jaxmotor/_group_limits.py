@@ -13,6 +13,7 @@ from jaxtyping import Array, Float
 from ._actuator import Actuator, ActuatorParams
 from ._actuator_bank import ActuatorBank
 from ._bus import AbstractBus, PerActuator, SeparateBuses
+from ._drag import NoDrag
 from ._enforcement import AbstractEnforcement, Monitored
 from ._limits import Unlimited
 from ._motor_numbers import check_positive
@@ -79,6 +80,9 @@ class AbstractGroupLimits(eqx.Module):
 
     def drag_torque(self, params: Any, qvel: ArrayLike) -> PerJoint:
         """Torque on the joints [N m] of the drag of the motors' own shafts, which turn with couplings too."""
+        if all(isinstance(kind.drag, NoDrag) for kind in self.bank.kinds):
+            # A product of the transmission with zeros is one that the compiler keeps.
+            return jnp.zeros_like(params.joint_damping)
         matrix = self.transmission(params)
 
         def drag(actuator, p, speed):
