@@ -8,9 +8,11 @@ and the motors beside it, in the order of MuJoCo's own step:
     data, state, out = mjx.step(model, data, group, params, state, ctrl)
 
 `params` and `state` are pytrees: `jax.vmap` over them randomises motors, `jax.grad` goes through motor and body (where
-nothing touches: MJX's contact solver has no reverse mode). Integrate with Euler or implicitfast. Euler treats what the
-motor does with speed explicitly, so it needs h N^2 b < 2 M, where b is the motor's damping Kt Ke / R plus the drive's
-and the bristle's and M the joint's inertia with the rotor; implicitfast has no such bound.
+nothing touches and no dry friction acts: MJX's solver of constraints has a reverse mode only with the option
+`iterations="1"`). Integrate with Euler or implicitfast. Euler treats what the motor does with speed explicitly, so it
+needs h N^2 b < 2 M, where b is the motor's damping Kt Ke / R plus the drive's and the bristle's and M the joint's
+inertia with the rotor; implicitfast has no such bound, because the motor's slope is part of its joint damping. Dry
+friction, whatever it depends on, is written into the engine's `dof_frictionloss` or `tendon_frictionloss` each step.
 """
 
 from typing import Any

@@ -240,6 +240,32 @@ def test_friction_that_depends_on_load_beside_mujoco():
     np.testing.assert_allclose(spent, budgets, rtol=0, atol=1e-5)
 
 
+def speeds_of_a_braked_rotor(integrator, times):
+    """A rotor with shorted terminals whose h N^2 Kt Ke / R is so many times its inertia M = I + N^2 J."""
+    inertia, ratio, rotor, step = 0.01, 5.0, 1e-4, 1e-3
+    constant = np.sqrt(times * (inertia + ratio**2 * rotor) / (step * ratio**2))
+    text = f"""<mujoco><option timestep="{step}" gravity="0 0 0" integrator="{integrator}"/><worldbody><body>
+    <joint name="j" axis="0 1 0"/><inertial pos="0 0 0" mass="1" diaginertia="{inertia} {inertia} {inertia}"/></body>
+    </worldbody><actuator><motor name="m" joint="j"/></actuator></mujoco>"""
+    motor = mjcf.dcmotor(resistance=1.0, motorconst=float(constant), gear=ratio, armature=rotor, input="voltage")
+    model, group, params = mjx.put_mujoco(text, {"m": motor})
+    data, state = mujoco.MjData(model), group.init(params)
+    data.qvel[:] = 1
+    speeds = [1.0]
+    for _ in range(30):
+        state, _ = mjx.step_mujoco(model, data, group, params, state, np.zeros(1))
+        speeds.append(float(data.qvel[0]))
+    return np.array(speeds)
+
+
+def test_bound_of_stability():
+    """Euler: v+ = (1 - h N^2 b / M) v, so the documented bound is where that factor passes -1; implicitfast divides."""
+    for times in (1.9, 2.1):
+        np.testing.assert_allclose(speeds_of_a_braked_rotor("Euler", times), (1 - times) ** np.arange(31), rtol=1e-9)
+    ours = speeds_of_a_braked_rotor("implicitfast", 21.0)
+    np.testing.assert_allclose(ours, 22.0 ** -np.arange(31.0), rtol=1e-9)
+
+
 def test_what_it_refuses():
     text = '<mujoco><worldbody><body><joint type="ball" name="b"/><geom size=".1"/></body></worldbody><actuator>'
     dcmotor = '<dcmotor name="m" joint="b" resistance="1" motorconst=".05"/></actuator></mujoco>'
