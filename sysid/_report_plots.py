@@ -44,7 +44,9 @@ def channel_figure(comparison: Comparison) -> Figure:
     above.plot(time, comparison.predicted, "-", color=SIMULATED, linewidth=1.0, label="simulated")
     left_out = ~rows & np.isfinite(comparison.measured)
     if left_out.any():
-        above.plot(time[left_out], comparison.measured[left_out], "x", color=ALARM, markersize=3, label="not used")
+        # Beneath the others: where a cell is missing, the value before stands in its place.
+        marks = {"color": ALARM, "markersize": 3, "zorder": 1, "label": "not used or missing"}
+        above.plot(time[left_out], comparison.measured[left_out], "x", **marks)
     unit = f" [{comparison.unit}]" if comparison.unit else ""
     above.set_ylabel(f"{comparison.channel.replace('_', ' ')}{unit}", fontsize=9)
     words = "held out" if comparison.role == "hold-out" else "fitted"
