@@ -4,7 +4,9 @@ The return is differentiated through motor and body, over 4 s from random starts
 Run: python examples/swing_up.py
 """
 
+import functools
 import time
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -14,6 +16,7 @@ import optax
 from jaxmotor.environments import Costs, SwingUp
 
 HIDDEN, BATCH, TRAINED, TESTED, HELD = 32, 64, 100, 200, 12
+Policy = Callable[[jax.Array], jax.Array]
 
 
 def first_weights(key: jax.Array) -> dict[str, jax.Array]:
@@ -37,13 +40,13 @@ def act(weights: dict[str, jax.Array], observation: jax.Array) -> jax.Array:
     return jnp.tanh(weights["outer"] @ hidden + weights["outer_bias"] + weights["pump"] * speed)
 
 
-def episode(environment: SwingUp, weights: Any, key: jax.Array, steps: int) -> dict[str, jax.Array]:
+def episode(environment: SwingUp, policy: Policy, key: jax.Array, steps: int) -> dict[str, jax.Array]:
     """Rewards and readings of an episode, one row per control step."""
 
     @jax.checkpoint
     def body(carry, _):
         state, observation = carry
-        state, transition = environment.step(state, act(weights, observation))
+        state, transition = environment.step(state, policy(observation))
         row = {"reward": transition.reward, "qpos": state.data.qpos[0], "upright": environment.upright(state.data)}
         return (state, transition.observation), row | transition.info
 
@@ -57,7 +60,8 @@ def train(environment: SwingUp, seed: int = 0, updates: int = 250, say: Any = No
 
     def loss(weights, key):
         starts = jax.random.split(key, BATCH)
-        return -jnp.mean(jax.vmap(lambda start: episode(environment, weights, start, TRAINED)["reward"])(starts))
+        policy = functools.partial(act, weights)
+        return -jnp.mean(jax.vmap(lambda start: episode(environment, policy, start, TRAINED)["reward"])(starts))
 
     @jax.jit
     def update(weights, state, key):
@@ -75,12 +79,12 @@ def train(environment: SwingUp, seed: int = 0, updates: int = 250, say: Any = No
     return weights
 
 
-def evaluate(environment: SwingUp, weights: Any, seed: int = 1, starts: int = 100) -> dict[str, float]:
+def evaluate(environment: SwingUp, policy: Policy, seed: int = 1, starts: int = 100) -> dict[str, float]:
     """Share of random starts that end upright and stay there for the last 0.5 s of 8 s, and how the motor fared."""
 
     @jax.jit
     def run(keys):
-        return jax.vmap(lambda key: episode(environment, weights, key, TESTED))(keys)
+        return jax.vmap(lambda key: episode(environment, policy, key, TESTED))(keys)
 
     rows = run(jax.random.split(jax.random.key(seed), starts))
     return {
@@ -96,4 +100,4 @@ if __name__ == "__main__":
     swing_up = SwingUp(costs=Costs(copper_loss=0.002))
     trained = train(swing_up, say=print)
     print(f"trained in {time.perf_counter() - began:.0f} s")
-    print(evaluate(swing_up, trained))
+    print(evaluate(swing_up, functools.partial(act, trained)))

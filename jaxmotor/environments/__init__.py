@@ -9,5 +9,6 @@ from ._environment import (
     EnvironmentState as EnvironmentState,
     Transition as Transition,
 )
+from ._jump_leg import JumpLeg as JumpLeg
 from ._swing_leg import SwingLeg as SwingLeg
 from ._swing_up import SwingUp as SwingUp

@@ -75,6 +75,14 @@ class AbstractEnvironment(eqx.Module):
     def task_reward(self, data: Any, steps: Array) -> Array:
         """Reward of a control step that ends in `data`."""
 
+    @abc.abstractmethod
+    def applied(self, data: Any) -> Array:
+        """Torques on the freedoms from outside [N m], anew in every physics step."""
+
+    @abc.abstractmethod
+    def fallen(self, data: Any, steps: Array) -> Array:
+        """Whether the task is lost in `data`, which ends the episode."""
+
     def reset(self, key: Array, params: Any = None) -> tuple[EnvironmentState, Array]:
         """A new episode, motors cold, with the motors `params` (or the environment's own); its first observation."""
         qpos, qvel = self.start(key)
@@ -89,9 +97,14 @@ class AbstractEnvironment(eqx.Module):
     def step(self, state: EnvironmentState, action: Array) -> tuple[EnvironmentState, Transition]:
         """One control step under `action`, clipped to [-1, 1]."""
         ctrl = self.command(jnp.clip(action, -1, 1))
-        data, motors, outs = mjx.control_step(
-            self.model, state.data, self.group, state.params, state.motors, ctrl, self.substeps
-        )
+
+        def body(carry, _):
+            data, motors = carry
+            data = data.replace(qfrc_applied=self.applied(data).astype(data.qvel.dtype))
+            data, motors, out = mjx.step(self.model, data, self.group, state.params, motors, ctrl)
+            return (data, motors), out
+
+        (data, motors), outs = jax.lax.scan(body, (state.data, state.motors), None, length=self.substeps)
         steps = state.steps + 1
         last = jax.tree.map(lambda x: x[-1], outs)
         after = EnvironmentState(data, motors, state.params, last, steps)
@@ -102,7 +115,7 @@ class AbstractEnvironment(eqx.Module):
         return after, Transition(
             observation=self.observation(after),
             reward=self.task_reward(data, steps) - price,
-            terminated=~jnp.all(jnp.isfinite(data.qpos)),
+            terminated=self.fallen(data, steps) | ~jnp.all(jnp.isfinite(data.qpos)),
             truncated=steps >= self.horizon,
             info={
                 "copper_loss": heat,

@@ -85,3 +85,10 @@ class SwingLeg(AbstractEnvironment):
     def task_reward(self, data: Any, steps: Array) -> Array:
         target, _ = self.gait(steps)
         return -jnp.sum((target - data.qpos) ** 2).astype(data.qpos.dtype)
+
+    def applied(self, data: Any) -> Array:
+        return jnp.zeros_like(data.qvel)
+
+    def fallen(self, data: Any, steps: Array) -> Array:
+        del data, steps
+        return jnp.asarray(False)

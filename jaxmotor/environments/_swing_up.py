@@ -55,6 +55,13 @@ class SwingUp(AbstractEnvironment):
         low = (1 + jnp.cos(data.qpos[0])) / 2
         return -low - 0.01 * data.qvel[0] ** 2 * (1 - low)
 
+    def applied(self, data: Any) -> Array:
+        return jnp.zeros_like(data.qvel)
+
+    def fallen(self, data: Any, steps: Array) -> Array:
+        del data, steps
+        return jnp.asarray(False)
+
     def upright(self, data: Any) -> Array:
         """Whether the pendulum stands still within 0.2 rad of the top."""
         return (jnp.cos(data.qpos[0]) < -jnp.cos(0.2)) & (jnp.abs(data.qvel[0]) < 0.5)
