@@ -46,7 +46,8 @@ def begin(
     for number in range(starts):
         local = np.asarray(free.coordinates(given if number == 0 else informed))
         coordinates = np.array(local[list(owner)])
-        if number >= 2:
+        # Where regression found nothing, the second start would be the first.
+        if number >= 2 or (number == 1 and informed == list(given)):
             coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
         for k, index in enumerate(owner):
             if free.parameters[index].name == "delay":

@@ -60,7 +60,8 @@ def run(
         result = fit(logs, hold_out=held, model=model, progress=progress, **settings)
     truth = known_truth(paths)
     entry = fit_entry(result, logs, held)
-    report, pictures = report_html(result, findings, truth), channel_pictures(result)
+    pictures = channel_pictures(result)
+    report = report_html(result, findings, truth, pictures)
     make_folder(out)
     # fit.json last, because it is what other commands look for.
     words = json.dumps(entry, indent=1, allow_nan=False) + "\n"

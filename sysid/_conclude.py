@@ -8,6 +8,7 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
+from ._compiled import compiled
 from ._estimate import Estimate, estimate
 from ._free import Subject, write
 from ._known import Known, known
@@ -31,7 +32,7 @@ _OUTSIDE = 4.0
 """Standard errors apart from which two ends are not one."""
 
 
-@eqx.filter_jit
+@compiled
 def _predictions(problem: Problem, point: Point):
     return problem.predictions(point)
 
@@ -39,7 +40,7 @@ def _predictions(problem: Problem, point: Point):
 def chosen(points: Point, values: np.ndarray) -> Point:
     """The start of least cost."""
     best = int(np.nanargmin(values))
-    return Point(points.coordinates[best], points.initial[best])
+    return Point(jnp.asarray(np.asarray(points.coordinates)[best]), jnp.asarray(np.asarray(points.initial)[best]))
 
 
 def _estimates(made: Setup, point: Point, here: Known, disagreeing: Mapping[str, float]) -> list[Estimate]:
@@ -102,17 +103,18 @@ def conclude(
     sensor_misfit: dict[str, float],
     trace: list[tuple[str, int, float]],
     settings: dict[str, Any],
+    lanes: int = 1,
 ) -> tuple[Fit, float, float]:
     """The result at the best of `points`, by how many standard errors halving the step would move an identified
     parameter at most, and which share of the residuals it would change; `problem` is that of `made` with the last
-    scales and resets."""
+    scales and resets, `lanes` as for `linearized`."""
     point = chosen(points, values)
-    here = known(made, problem, point)
+    (here,) = known(made, problem, [point], lanes)
     channels = list(problem.batch.channels)
     ends = _equal(problem, points, values, here)
     disagreeing = _disagreeing(made, ends, point, here)
     # On a curved ridge one end may look better determined than the log allows: the least of the ends counts.
-    others = [known(made, problem, end) for end in ends] if disagreeing else []
+    others = known(made, problem, ends, lanes) if disagreeing else []
     least = min([here, *others], key=lambda k: k.determined)
     found = _estimates(made, point, here, disagreeing)
     names = [made.names[int(k)] for k in here.covered]

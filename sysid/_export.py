@@ -13,7 +13,7 @@ import jaxmotor as jm
 from jaxmotor._parameter import parameter_fields
 
 from ._errors import ModelError
-from ._export_replay import replayed
+from ._export_replay import equivalent, replayed
 from ._export_servo import affine_servo, mean_budget
 from ._free import write
 from ._log import Log
@@ -36,7 +36,7 @@ def _joint_inertia(model: Model) -> float:
 
 def mjcf(model: Model, joint: str, bus_voltage: float | None, log: Log | None = None) -> tuple[str, list[str]]:
     """A whole MJCF model: the bench's load on one hinge and the motor as `<dcmotor>`, a firmware servo as `<general>`;
-    friction that depends on load as its mean along `log`."""
+    friction that depends on load as what follows `log` best."""
     if isinstance(model.bench.actuator.controller, jm.ServoDrive) and bus_voltage is not None:
         model = model.adjusted(fix={"bus_voltage": bus_voltage})
     bench, params, values = model.bench, model.params, _numbers(model)
@@ -49,23 +49,39 @@ def mjcf(model: Model, joint: str, bus_voltage: float | None, log: Log | None = 
         hold["armature"] = _joint_inertia(model)
     else:
         element, notes = _dcmotor(model, joint)
-    if isinstance(bench.actuator.dry_friction, jm.LoadDependentFriction):
-        hold["frictionloss"] = mean_budget(model, log)
-        along = "over a turn held still" if log is None else f"along {log.name}"
-        notes.append(f"friction depends on load, frictionloss does not: it is the mean {along}")
+    offset = values.get("offset", 0.0)
+    if offset:
+        notes.append(f"the angle sensor's offset of {offset:.6g} rad is not in the model: add it to measured angles")
+    body, gravity = _inertial(model, notes), values.get("gravity", 9.81)
+    if not isinstance(bench.actuator.dry_friction, jm.LoadDependentFriction):
+        return _document(joint, hold, body, element, gravity), notes
+    hold["frictionloss"] = mean_budget(model, log)
+    if log is None:
+        notes.append(
+            "friction depends on load, frictionloss does not: it is the mean over a turn held still; with --log it is "
+            "fitted to a log, and the error is told"
+        )
+    else:
+        hold |= equivalent(_document(joint, hold, body, element, gravity), model, log, **_losses(hold))
+        notes.append(
+            f"friction depends on load, frictionloss does not: it and damping are those that follow {log.name} best"
+        )
+    return _document(joint, hold, body, element, gravity), notes
+
+
+def _losses(hold: dict[str, float]) -> dict[str, float]:
+    return {"frictionloss": hold["frictionloss"], "damping": hold["damping"]}
+
+
+def _document(joint: str, hold: dict[str, float], body: str, element: str, gravity: float) -> str:
     attributes = " ".join(f'{key}="{value!r}"' for key, value in hold.items() if value)
     if hold["frictionloss"]:
         # MuJoCo's dry friction is soft by default, and lets a loaded shaft creep.
         attributes += f' solreffriction="{2 * _STEP!r} 1" solimpfriction="0.9999 0.9999 0.001 0.5 2"'
-    offset = values.get("offset", 0.0)
-    if offset:
-        notes.append(f"the angle sensor's offset of {offset:.6g} rad is not in the model: add it to measured angles")
     name = quoteattr(joint)
-    body = _inertial(model, notes)
-    gravity = f"0 0 {-values.get('gravity', 9.81)!r}"
     lines = [
         "<mujoco>",
-        f'  <option timestep="{_STEP!r}" integrator="implicitfast" gravity="{gravity}"/>',
+        f'  <option timestep="{_STEP!r}" integrator="implicitfast" gravity="0 0 {-gravity!r}"/>',
         "  <worldbody>",
         f"    <body name={quoteattr(joint + '_load')}>",
         f'      <joint name={name} type="hinge" axis="0 1 0" {attributes}/>',
@@ -77,7 +93,7 @@ def mjcf(model: Model, joint: str, bus_voltage: float | None, log: Log | None = 
         "  </actuator>",
         "</mujoco>",
     ]
-    return "\n".join(lines) + "\n", notes
+    return "\n".join(lines) + "\n"
 
 
 def _dcmotor(model: Model, joint: str) -> tuple[str, list[str]]:

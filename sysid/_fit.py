@@ -17,9 +17,10 @@ from ._begin import begin
 from ._conclude import chosen, conclude
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
+from ._halves import better, side_by_side, solve_in_parts
 from ._hop import hopped
-from ._known import linearized
 from ._legs import legs
+from ._linearized import linearized
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
@@ -41,6 +42,9 @@ _NOISE_LIKE = 1.3
 
 _WALKED_ROWS = 32_768
 """Rows [1] over which all starts walk; with more than twice as many only the best start sees them all."""
+
+_ON_THE_WAY = 1e-4
+"""Share of the cost that an iteration must gain on a leg that is not the last: more would be gained in other units."""
 
 _STEP_TOLERANCE = 0.5
 _MOST_HOPS = 8
@@ -168,6 +172,9 @@ def fit(
         seed,
     )
     walk, mover = legs(made, replay, iterations), solver_named(solver)
+    whole = dataclasses.replace(walk[-1], words="last leg")
+    on_the_way = max(whole.gain, _ON_THE_WAY) if mover.normal_equations else whole.gain
+    walk = [*walk[:-1], dataclasses.replace(walk[-1], gain=on_the_way)]
     reverse = not mover.normal_equations
     problem = made.problem.stepped(substeps or 1, reverse)
     some = _part(made)
@@ -175,7 +182,6 @@ def fit(
     if len(some) < len(made.cut):
         points, values = _spread_out(points, values, some, len(made.cut)), np.zeros(1)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
-    whole = dataclasses.replace(walk[-1], words="last leg")
     points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
     trace += more
     for _ in range(_MOST_HOPS):
@@ -183,7 +189,8 @@ def fit(
         if around is None:
             break
         least = float(np.nanmin(values))
-        moved, ends, more = solve(mover, problem, around, [dataclasses.replace(whole, words="delay")], progress)
+        hop = dataclasses.replace(whole, words="delay", gain=on_the_way)
+        moved, ends, more = solve(mover, problem, around, [hop], progress)
         trace += more
         if not np.nanmin(ends) < least * (1 - _HOP_GAIN):
             break
@@ -203,7 +210,9 @@ def fit(
             window=window,
             solver=mover.name,
         )
-        result, shift, share = conclude(made, problem, points, values, held, misfit, trace, chosen_settings)
+        result, shift, share = conclude(
+            made, problem, points, values, held, misfit, trace, chosen_settings, _lanes(mover, points)
+        )
         # A model that is far off the log gains nothing from a finer step, unless the step is what puts it off.
         rough = max(misfit.values()) > _NOISE_LIKE**2 and share < _STEP_SHARE
         if share > _STEP_SHARE:
@@ -223,6 +232,11 @@ def fit(
     spent = compile_seconds() - compiled
     timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
     return dataclasses.replace(result, timing=timing, profiles=tuple(valleys), cautions=warnings)
+
+
+def _lanes(mover: Solver, points: Point) -> int:
+    """For how many starts the solver's program looks around."""
+    return points.coordinates.shape[0] if mover.normal_equations else 1
 
 
 def _part(made: Setup) -> np.ndarray:
@@ -251,20 +265,25 @@ def _walked(
     """The walk over `some` of the pieces, each leg in units of how far off the best start is when it begins.
 
     Far from the optimum the noise of a sensor is no measure: a loss that is already linear there has kinks and local
-    minima where a quadratic one is a bowl.
+    minima where a quadratic one is a bowl. The better half of the starts goes on to the last leg.
     """
-    points = Point(points.coordinates, points.initial[:, some])
-    batch = jax.tree_util.tree_map(lambda x: x[some], problem.batch)
-    problem = dataclasses.replace(problem, batch=batch, reset=problem.reset[some])
-    walk = [dataclasses.replace(stage, reset=stage.reset[some]) for stage in walk]
-    at, trace = Point(points.coordinates[-1], points.initial[-1]), []
-    values = np.zeros(points.coordinates.shape[0])
+    if len(some) < len(made.cut):
+        points = Point(points.coordinates, points.initial[:, some])
+        batch = jax.tree_util.tree_map(lambda x: x[some], problem.batch)
+        problem = dataclasses.replace(problem, batch=batch, reset=problem.reset[some])
+        walk = [dataclasses.replace(stage, reset=stage.reset[some]) for stage in walk]
+    count = points.coordinates.shape[0]
+    lanes, values, trace = side_by_side(mover, count, len(walk)), np.zeros(count), []
+    at = chosen(points, -np.arange(count))
     for stage in walk:
+        if stage is walk[-1]:
+            points = better(points, values, lanes)
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        _, spread = _off(staged, np.asarray(linearized(staged, at).residuals))
+        around = linearized(staged, at, lanes=lanes if mover.normal_equations else 1)
+        _, spread = _off(staged, np.asarray(around.residuals))
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
         scaled = eqx.tree_at(lambda p: p.scales, staged, scales(sigma, dict.fromkeys(sigma, BEND)))
-        points, values, more = solve(mover, scaled, points, [stage], progress)
+        points, values, more = solve_in_parts(mover, scaled, points, stage, progress, lanes)
         at, trace = chosen(points, values), trace + more
     return points, values, trace
 
@@ -283,11 +302,13 @@ def _balanced(
     In units of sensor noise alone, the channel that is furthest off would rule; where the residuals are the noise,
     those are the units. Also returns the mean square residual per channel in sensor noise.
     """
-    _, spread = _off(problem, np.asarray(linearized(problem, chosen(points, values)).residuals))
+    begun = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
+    _, spread = _off(problem, np.asarray(begun.residuals))
     spread = {c: s if max(spread.values()) > _NOISE_LIKE else 1.0 for c, s in spread.items()}
     sigma = {c: made.noise[c] * spread[c] for c in made.noise}
     bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
     points, values, trace = solve(mover, balanced, points, [last], progress)
-    misfit, _ = _off(problem, np.asarray(linearized(problem, chosen(points, values)).residuals))
+    ended = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
+    misfit, _ = _off(problem, np.asarray(ended.residuals))
     return points, values, balanced, misfit, trace

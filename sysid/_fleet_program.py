@@ -14,7 +14,7 @@ from jaxtyping import Array, Bool, Float
 from ._batch import Batch, Channel
 from ._normal_equations import Point
 from ._problem import Problem
-from ._solve import Solver, _advance as advance_one, _begin as begin_one
+from ._solve import Solver, advance as advance_one, begin as begin_one
 
 
 def lengthened(batch: Batch, rows: int) -> Batch:

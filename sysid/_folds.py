@@ -12,14 +12,15 @@ import numpy as np
 
 from ._begin import begin
 from ._errors import ModelError
-from ._known import linearized
+from ._halves import better, side_by_side, solve_in_parts
+from ._linearized import linearized
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
 from ._problem import Problem
 from ._settle import settled
 from ._setup import BEND, Setup, usable_rows
-from ._solve import Solver, Stage, solve
+from ._solve import Solver, Stage
 from ._windows import scales
 
 LOG = "log"
@@ -91,19 +92,22 @@ def held_out(
     given = [parameter.start for parameter in made.model.free.parameters]
     states = len(problem.batch.initial)
     points = begin(made.model.free, problem.owner, given, regressed, len(made.cut), states, starts, seed)
+    lanes, values = side_by_side(mover, starts, len(walk)), np.zeros(starts)
     at = Point(points.coordinates[-1], points.initial[-1])
-    for stage in (*walk, walk[-1]):
+    for number, stage in enumerate((*walk, walk[-1])):
+        if number == len(walk) - 1:
+            points = better(points, values, lanes)
         problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        spread = _spread(problem, np.asarray(linearized(problem, at).residuals))
+        spread = _spread(problem, np.asarray(linearized(problem, at, lanes=lanes).residuals))
         sigma = {c: made.noise[c] * s for c, s in spread.items()}
         problem = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, dict.fromkeys(sigma, BEND)))
-        points, values, _ = solve(mover, problem, points, [stage], progress)
+        points, values, _ = solve_in_parts(mover, problem, points, stage, progress, lanes)
         problem = eqx.tree_at(lambda p: p.scales, problem, made.problem.scales)
         best = int(np.nanargmin(values))
         at = Point(points.coordinates[best], points.initial[best])
     at = _with_means(made, at, left_out)
     at = at if made.window is None else settled(without(made.problem, ~left_out).stepped(1, False), at)
-    return {c: np.asarray(v) for c, v in linearized(problem, at).predicted.items()}
+    return {c: np.asarray(v) for c, v in linearized(problem, at, lanes=lanes).predicted.items()}
 
 
 def _spread(problem: Problem, values: np.ndarray) -> dict[str, float]:

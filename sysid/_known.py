@@ -1,13 +1,14 @@
 """What is known around one end of a walk."""
 
 import dataclasses
+from collections.abc import Sequence
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
 from ._estimate import stands_at_bound
 from ._identifiability import OPEN, Direction, directions
+from ._linearized import each_linearized
 from ._normal_equations import Point
 from ._problem import Jacobian, Problem
 from ._setup import Setup, usable_rows
@@ -36,43 +37,64 @@ class Known:
         return sum(d.spread <= OPEN for d in self.directions)
 
 
-@eqx.filter_jit
-def _linearized(problem: Problem, point: Point) -> Jacobian:
-    return problem.jacobian(point)
+def known(made: Setup, problem: Problem, points: Sequence[Point], lanes: int = 1) -> list[Known]:
+    """What is known around each of the points; `problem` is that of `made` with the last scales and resets, `lanes` as
+    for `each_linearized`."""
+    free, owners = made.model.free.parameters, list(enumerate(problem.owner))
+    values = [
+        np.array([float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in owners])
+        for point in points
+    ]
+    bounds = [
+        np.array([stands_at_bound(free[o], float(value[k]), free[o].start) for k, o in owners], dtype=bool)
+        for value in values
+    ]
+    here = each_linearized(problem, points, lanes=lanes)
+    halved = each_linearized(problem, points, finer=2, lanes=lanes)
+    # A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is taken at
+    # a typical value.
+    stuck = [k for k, bound in enumerate(bounds) if bound.any()]
+    off = [_off_bounds(made, problem, points[k], bounds[k]) for k in stuck]
+    moved = dict(zip(stuck, zip(off, each_linearized(problem, off, lanes=lanes), strict=True), strict=True))
+    return [
+        _known(made, problem, point, values[k], bounds[k], here[k], np.asarray(halved[k].residuals), moved.get(k))
+        for k, point in enumerate(points)
+    ]
 
 
-def linearized(problem: Problem, point: Point, finer: int = 1) -> Jacobian:
-    """The problem around a point, with `finer` times as many steps per row: one program whatever their number."""
-    return _linearized(problem.stepped(finer * int(problem.substeps), reverse=False), point)
+def _off_bounds(made: Setup, problem: Problem, point: Point, bound: np.ndarray) -> Point:
+    free = made.model.free.parameters
+    usual = [free[o].bijector().coordinate(jnp.asarray(free[o].typical)) for o in problem.owner]
+    return Point(jnp.where(jnp.asarray(bound), jnp.stack(usual), point.coordinates), point.initial)
 
 
-def known(made: Setup, problem: Problem, point: Point) -> Known:
-    """What is known around `point`; `problem` is that of `made` with the last scales and resets."""
-    around = linearized(problem, point)
-    residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
-    halved = np.asarray(linearized(problem, point, finer=2).residuals)
-    free, pick = made.model.free.parameters, np.asarray(problem.batch.pick)
-    value = np.array([float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in _owners(problem)])
-    bound = np.array(
-        [stands_at_bound(free[o], float(value[k]), free[o].start) for k, o in _owners(problem)], dtype=bool
-    )
+def _known(
+    made: Setup,
+    problem: Problem,
+    point: Point,
+    value: np.ndarray,
+    bound: np.ndarray,
+    here: Jacobian,
+    halved: np.ndarray,
+    moved: tuple[Point, Jacobian] | None,
+) -> Known:
+    """What is known around a point, from the problem `here`, `halved` in its steps and `moved` off its bounds."""
+    residual, derivative = np.asarray(here.residuals), np.asarray(here.derivatives)
+    pick = np.asarray(problem.batch.pick)
     lively = _lively(derivative, pick, len(made.names))
     covered = np.flatnonzero(lively & ~bound)
     spread = _covered(residual, halved, derivative, point, problem, covered)
-    if not bound.any():
+    if moved is None:
         ways, names = directions(spread.information, spread.covariance, _sizes(made, point)[covered]), covered
     else:
-        # A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is
-        # taken at a typical value.
-        usual = [free[o].bijector().coordinate(jnp.asarray(free[o].typical)) for o in problem.owner]
-        off = Point(jnp.where(jnp.asarray(bound), jnp.stack(usual), point.coordinates), point.initial)
-        moved, columns = np.asarray(linearized(problem, off).derivatives), derivative.copy()
+        off, there = moved
+        inner, columns = np.asarray(there.derivatives), derivative.copy()
         for s, row in enumerate(pick):
-            columns[s][..., : len(row)][..., bound[row]] = moved[s][..., : len(row)][..., bound[row]]
+            columns[s][..., : len(row)][..., bound[row]] = inner[s][..., : len(row)][..., bound[row]]
         names = np.flatnonzero(_lively(columns, pick, len(made.names)))
         wide = _covered(residual, halved, columns, off, problem, names)
         ways = directions(wide.information, wide.covariance, _sizes(made, off)[names])
-    predicted = {c: np.asarray(v) for c, v in around.predicted.items()}
+    predicted = {c: np.asarray(v) for c, v in here.predicted.items()}
     step_share = _share(halved - residual, residual)
     return Known(
         value, bound, lively, covered, spread, ways, [made.names[int(k)] for k in names], predicted, step_share
@@ -83,10 +105,6 @@ def _share(change: np.ndarray, residual: np.ndarray) -> float:
     """The largest ratio of the two over the channels, root mean square."""
     power = np.sum(residual**2, axis=(0, 2))
     return float(np.sqrt(np.max(np.sum(change**2, axis=(0, 2)) / np.maximum(power, 1e-300))))
-
-
-def _owners(problem: Problem) -> list[tuple[int, int]]:
-    return list(enumerate(problem.owner))
 
 
 def _slope(problem: Problem, point: Point, k: int) -> float:

@@ -30,8 +30,10 @@ class NormalEquations(eqx.Module):
     def step(self, damping: Float[Array, ""]) -> Point:
         """-(H + damping diag(H))^-1 g (Marquardt's scaling: the same whatever the units)."""
         own = self.own + _diagonal(self.own, damping)
-        solved = jnp.linalg.solve(own, jnp.swapaxes(self.mixed, -1, -2))
-        solved_gradient = jnp.linalg.solve(own, self.own_gradient[..., None])[..., 0]
+        # Both right sides at once: each solve is a program of its own to compile.
+        right = jnp.concatenate([jnp.swapaxes(self.mixed, -1, -2), self.own_gradient[..., None]], axis=-1)
+        both = jnp.linalg.solve(own, right)
+        solved, solved_gradient = both[..., :-1], both[..., -1]
         shared = self.shared + _diagonal(self.shared, damping)
         reduced = shared - jnp.einsum("snm,smk->nk", self.mixed, solved)
         gradient = self.shared_gradient - jnp.einsum("snm,sm->n", self.mixed, solved_gradient)

@@ -112,9 +112,8 @@ class Problem(eqx.Module):
 
         return jax.vmap(one)(local, point.initial, self.batch, self.reset)
 
-    def linearize(self, point: Point) -> tuple[Float[Array, ""], NormalEquations]:
-        """The cost and the weighted normal equations at `point`."""
-        found = self.jacobian(point)
+    def normal(self, point: Point, found: "Jacobian") -> tuple[Float[Array, ""], NormalEquations]:
+        """The cost and the weighted normal equations at `point`, around which the problem is `found`."""
         values, derivatives = found.residuals, found.derivatives
         bend = bends(self.batch, self.scales)
         weights = weight(values, bend)

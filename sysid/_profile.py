@@ -111,7 +111,7 @@ def profiles(
         return []
     solver = solver_named("levenberg-marquardt")
     problem = problem.stepped(int(problem.substeps), reverse=False)
-    here = known(made, problem, point)
+    (here,) = known(made, problem, [point], lanes)
     found = []
     for k in coordinates:
         floor = Valley(made, problem, point, here, k, lanes, solver, progress).explored()

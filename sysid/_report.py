@@ -29,31 +29,43 @@ _VERDICTS = {
 _DULL = {"NoSlew", "NoCogging", "Frictionless", "Isothermal", "Unlimited", "NoCurrentLimit", "NoDrag", "NoDryFriction"}
 
 
-def report_html(fit: Fit, findings: Sequence[Findings] = (), truth: Mapping[str, float] | None = None) -> str:
+def report_html(
+    fit: Fit,
+    findings: Sequence[Findings] = (),
+    truth: Mapping[str, float] | None = None,
+    pictures: Mapping[str, bytes] | None = None,
+) -> str:
     """The report as one HTML page that needs nothing beside it.
 
-    **Arguments:** `findings` of the logs; `truth`: known values by parameter name [SI], shown beside the estimates.
+    **Arguments:** `findings` of the logs; `truth`: known values by parameter name [SI], shown beside the estimates;
+    `pictures`: those of `channel_pictures`, where they have been drawn already.
     """
     import jinja2
 
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("sysid", "."), autoescape=True, undefined=jinja2.StrictUndefined
     )
-    return environment.get_template("report.html.jinja").render(_content(fit, findings, truth or {}))
+    return environment.get_template("report.html.jinja").render(
+        _content(fit, findings, truth or {}, channel_pictures(fit) if pictures is None else pictures)
+    )
 
 
 def channel_pictures(fit: Fit) -> dict[str, bytes]:
     """A PNG per log and channel, by file name."""
     found: dict[str, bytes] = {}
-    for comparison in fit.comparisons:
-        if comparison.usable.any():
-            stem, number = _file_name(comparison), 1
-            # Two logs may differ only in what a file name cannot hold.
-            while f"{stem}.png" in found:
-                number += 1
-                stem = f"{_file_name(comparison)}-{number}"
-            found[f"{stem}.png"] = png(channel_figure(comparison))
+    for comparison in _shown(fit):
+        stem, number = _file_name(comparison), 1
+        # Two logs may differ only in what a file name cannot hold.
+        while f"{stem}.png" in found:
+            number += 1
+            stem = f"{_file_name(comparison)}-{number}"
+        found[f"{stem}.png"] = png(channel_figure(comparison))
     return found
+
+
+def _shown(fit: Fit) -> list[Comparison]:
+    """The comparisons of which there is something to draw."""
+    return [comparison for comparison in fit.comparisons if comparison.usable.any()]
 
 
 def _file_name(comparison: Comparison) -> str:
@@ -61,7 +73,9 @@ def _file_name(comparison: Comparison) -> str:
     return f"{safe}_{comparison.channel}"
 
 
-def _content(fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float]) -> dict[str, Any]:
+def _content(
+    fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float], pictures: Mapping[str, bytes]
+) -> dict[str, Any]:
     fitted = list(dict.fromkeys(c.log for c in fit.comparisons if c.role == "train"))
     return {
         "title": f"Fit of {', '.join(fitted[:3])}{' and more' if len(fitted) > 3 else ''}",
@@ -75,9 +89,8 @@ def _content(fit: Fit, findings: Sequence[Findings], truth: Mapping[str, float])
         "experiments": [{"name": e.name, "words": experiment(e.name)} for e in fit.estimates if e.flag != "identified"],
         "errors": [_error(comparison) for comparison in fit.comparisons],
         "channels": [
-            {"source": _inline(png(channel_figure(c))), "words": f"{c.log}, {c.channel}: measured, simulated, residual"}
-            for c in fit.comparisons
-            if c.usable.any()
+            {"source": _inline(picture), "words": f"{c.log}, {c.channel}: measured, simulated, residual"}
+            for c, picture in zip(_shown(fit), pictures.values(), strict=True)
         ],
         "determined": _determined(fit) if fit.directions else None,
         "profiles": [_profile(fit, profile) for profile in fit.profiles],

@@ -1,11 +1,11 @@
 """The pictures of a fit."""
 
 import io
+import textwrap
 from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.figure import Figure
-from scipy.interpolate import PchipInterpolator
 
 from ._identifiability import OPEN, Direction, in_words
 from ._metrics import Comparison
@@ -18,6 +18,9 @@ _SHOWN = (1e-9, 1e3)
 
 _WIDE = 20.0
 """Ratio of the ends [1] from which an axis is logarithmic."""
+
+_LABEL = 60
+"""Letters in a line beside a bar."""
 
 
 def png(figure: Figure, dpi: int = 110) -> bytes:
@@ -86,7 +89,10 @@ def correlation_figure(names: Sequence[str], correlation: np.ndarray) -> Figure:
 
 def identifiability_figure(directions: Sequence[Direction], names: Sequence[str]) -> Figure:
     """Relative error of every combination, best to worst: what lies beyond the line, the logs leave open."""
-    figure = Figure(figsize=(9.0, 0.42 * len(directions) + 1.2), layout="constrained")
+    # A combination of many parameters would leave no room for its bar.
+    labels = [textwrap.fill(in_words(d, list(names)).replace("_", " "), _LABEL) for d in directions]
+    lines = sum(label.count("\n") for label in labels)
+    figure = Figure(figsize=(9.0, 0.42 * len(directions) + 0.16 * lines + 1.2), layout="constrained")
     axis = figure.subplots()
     spreads = np.array([direction.spread for direction in directions])
     shown = np.clip(np.where(np.isfinite(spreads), spreads, _SHOWN[1]), *_SHOWN)
@@ -97,7 +103,6 @@ def identifiability_figure(directions: Sequence[Direction], names: Sequence[str]
     axis.set_xscale("log")
     axis.set_xlim(left, max(10.0, 3 * shown.max()))
     axis.axvline(OPEN, color=ALARM, linewidth=1, linestyle="--")
-    labels = [in_words(direction, list(names)).replace("_", " ") for direction in directions]
     axis.set_yticks(places, labels, fontsize=8)
     axis.invert_yaxis()
     axis.set_xlabel("relative standard error [1]; open beyond the dashed line", fontsize=9)
@@ -128,6 +133,9 @@ def profile_figure(profile: Profile, stated: tuple[float, float] | None) -> Figu
     along = np.log(values) if positive else values
     apart = np.append(True, np.diff(along) > 0)
     if apart.sum() > 2:
+        # Imported where it is used: few fits draw a profile, and all would wait for it.
+        from scipy.interpolate import PchipInterpolator
+
         fine = np.linspace(along[0], along[-1], 600)
         root = PchipInterpolator(along[apart], (side * np.sqrt(rise))[apart])(fine)
         axis.plot(np.exp(fine) if positive else fine, root**2, "-", color=SIMULATED, linewidth=1.2)

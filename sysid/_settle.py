@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._known import linearized
+from ._linearized import linearized
 from ._normal_equations import Point
 from ._problem import INITIAL_REACH, Problem
 from ._residual import bends, soft_l1, weight

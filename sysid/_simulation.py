@@ -1,6 +1,5 @@
 """A model along the commands of a log."""
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +7,7 @@ import numpy as np
 import jaxmotor as jm
 
 from ._batch import Batch
+from ._compiled import compiled
 from ._free import Subject, write
 from ._log import Log
 from ._model import Model
@@ -15,7 +15,7 @@ from ._prediction import predict
 from ._setup import setup
 
 
-@eqx.filter_jit
+@compiled
 def _predictions(bench: jm.Bench, subject: Subject, batch: Batch, substeps: int, balanced: bool):
     def one(segment: Batch):
         states = {name: initial.value for name, initial in segment.initial.items()}

@@ -11,8 +11,10 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from ._compiled import compiled
+from ._linearized import around
 from ._normal_equations import Point
-from ._problem import Problem
+from ._problem import Jacobian, Problem
 
 _PATIENCE = 100
 """Iterations without a gain after which a solver that follows the gradient is at rest: such a one may climb first."""
@@ -41,8 +43,8 @@ class Stage:
     gain: float
 
 
-@eqx.filter_jit
-def _begin(solver: Solver, points: Any) -> Any:
+def begin(solver: Solver, points: Any) -> Any:
+    """The solver's state at every start."""
     return jax.vmap(solver.transformation.init)(points)
 
 
@@ -51,13 +53,20 @@ def _tree(value: Any) -> Any:
     return value
 
 
-@eqx.filter_jit
-def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
+def advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
     """One update of every start; the returned costs are those before it."""
+    found = jax.vmap(problem.jacobian)(points) if solver.normal_equations else None
+    return updated(solver, problem, points, states, found)
 
-    def one(point, state):
+
+def updated(
+    solver: Solver, problem: Problem, points: Point, states: Any, found: Jacobian | None
+) -> tuple[Any, Any, Float[Array, " start"]]:
+    """As `advance`, with the problem around every start already `found`."""
+
+    def one(point, state, found):
         if solver.normal_equations:
-            value, normal = problem.linearize(point)
+            value, normal = problem.normal(point, found)
             gradient, extra = _tree(Point(normal.shared_gradient, normal.own_gradient)), {"normal": normal}
         else:
             value, gradient = _tree(jax.value_and_grad(problem.value)(point))
@@ -69,7 +78,15 @@ def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tu
 
     # Optax mixes weak and strong types, which strict promotion refuses.
     with jax.numpy_dtype_promotion("standard"):
-        return jax.vmap(one)(points, states)
+        return jax.vmap(one)(points, states, found)
+
+
+_begin, _updated = compiled(begin), compiled(updated)
+
+
+def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
+    """`advance` in two programs: the larger one also serves whoever asks what is known around a point."""
+    return _updated(solver, problem, points, states, around(problem, points) if solver.normal_equations else None)
 
 
 def _lower(points: Point, values: np.ndarray, others: Point, costs: np.ndarray) -> Point:
@@ -104,7 +121,8 @@ def solve(
             before = points
             points, states, values = _advance(solver, staged, points, states)
             now = np.asarray(values)
-            kept, costs = _lower(before, now, kept, costs), np.fmin(now, costs)
+            if not solver.normal_equations:
+                kept, costs = _lower(before, now, kept, costs), np.fmin(now, costs)
             best = float(np.nanmin(now))
             trace.append((stage.words, iteration, best))
             progress(stage.words, iteration, best)

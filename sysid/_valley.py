@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from scipy.interpolate import PchipInterpolator
-from scipy.stats import chi2
+from scipy.special import chdtri
 
 from ._bijector import Logarithm, Logit
 from ._known import Known
@@ -16,7 +15,7 @@ from ._problem import Problem
 from ._setup import Setup
 from ._solve import Solver, _advance, _begin
 
-THRESHOLD = float(chi2.ppf(0.95, 1))
+THRESHOLD = float(chdtri(1, 0.05))
 """Rise of the misfit [1] at which a 95 % interval ends."""
 
 _Z95 = float(np.sqrt(THRESHOLD))
@@ -223,6 +222,9 @@ class Valley:
             return float(at[last])
         # The root of the rise is nearly a line; what lies further out says nothing about the end.
         roots = np.sqrt(rises[: last + 1])
+        # Imported where it is used: few fits ask for a profile, and all would wait for it.
+        from scipy.interpolate import PchipInterpolator
+
         fine = np.linspace(0.0, 1.0, 2001)
         away = np.abs(at[: last + 1] - at[0])
         path = PchipInterpolator(away / away[-1], roots)(fine)

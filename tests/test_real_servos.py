@@ -89,3 +89,14 @@ def test_the_rest_of_an_so101_log_is_predicted_by_its_first_part(shared, motion,
     model = sysid.read_model(MODELS / "sts3215.toml")
     result = sysid.fit(log.select(slice(0, rows)), hold_out=rest, model=model, substeps=1)
     assert mean_error(result, "hold-out") <= 2 * mean_error(result, "train")
+
+
+def test_weak_ends_of_the_richest_friction_are_flagged(shared):
+    """Load explains what Coulomb's term would, and these logs hardly show how friction fades with speed."""
+    result = sysid.fit(xl330(shared), friction="M4", substeps=1)
+    found = {estimate.name: estimate for estimate in result.estimates}
+    told = {caution.code: set(caution.parameters) for caution in result.cautions}
+    assert found["coulomb_friction"].at_bound
+    assert found["coulomb_friction"].ci95 is None
+    assert "coulomb_friction" in told["at_bound"]
+    assert {"stribeck_friction", "stribeck_exponent"} <= told["undetermined"]
