@@ -1,6 +1,9 @@
 """Recorded geared servos: friction models that predict gains, runs and rows which the fit has not seen."""
 
 import pathlib
+import resource
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -100,3 +103,23 @@ def test_weak_ends_of_the_richest_friction_are_flagged(shared):
     assert found["coulomb_friction"].ci95 is None
     assert "coulomb_friction" in told["at_bound"]
     assert {"stribeck_friction", "stribeck_exponent"} <= told["undetermined"]
+
+
+def cpu_seconds(*arguments: object) -> float:
+    """Processor time of `sysid fit` from the shell, start of Python and compilation included [s]."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run([sys.executable, "-m", "sysid.cli", "fit", *map(str, arguments)], check=True, capture_output=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def test_twelve_starts_cost_less_than_three_times_one(shared, tmp_path):
+    """Starts share one program and its compilation; processor time, so that a busy machine does not count."""
+    paths = sorted((shared / "logs/real/xl330_bam_kp100_400").glob("*.json"))
+    cost = {
+        starts: cpu_seconds(
+            *paths, "--friction", "M3", "--starts", starts, "--no-cache", "--out", tmp_path / f"starts{starts}"
+        )
+        for starts in (1, 12)
+    }
+    assert cost[12] < 3 * cost[1], cost
