@@ -10,6 +10,7 @@ import argparse
 import json
 import time
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -18,12 +19,13 @@ import jaxmotor as jm
 import sysid
 from sysid._fleet import fit_fleet
 
-NAMES = ("resistance", "torque_constant", "back_emf_constant", "inertia", "viscous_damping", "coulomb_friction")
+# Six that a log without torque tells: with a torque constant of its own, only its ratio to the inertia would be.
+NAMES = ("resistance", "motor_constant", "inertia", "viscous_damping", "coulomb_friction", "current_offset")
 DT = 1e-3
 
 
 def bench():
-    """Voltage, resistance, two motor constants, viscous drag, Coulomb friction, an inertia."""
+    """Voltage, resistance, back-EMF, viscous drag, Coulomb friction, an inertia."""
     actuator = jm.Actuator(
         jm.Motor(jm.QuasiStatic()), jm.VoltageDrive(), drag=jm.ViscousDrag(), dry_friction=jm.CoulombFriction()
     )
@@ -40,6 +42,9 @@ def logs(motors, rows, seed=0):
     generator = np.random.default_rng(seed)
     made, typical = bench()
     params = jax.tree.map(lambda x: jnp.asarray(np.asarray(x) * generator.uniform(0.8, 1.2, motors)), typical)
+    params = eqx.tree_at(
+        lambda p: p.actuator.motor.winding.torque_constant, params, params.actuator.motor.winding.back_emf_constant
+    )
     volts = np.repeat(generator.uniform(-10, 10, (motors, -(-rows // 60))), 60, axis=1)[:, :rows]
 
     def run(params, volts):
