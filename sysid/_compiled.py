@@ -25,7 +25,7 @@ def _options() -> dict[str, Any] | None:
 
 
 def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`eqx.filter_jit`, compiled fast; not for use inside another compiled function."""
+    """`eqx.filter_jit`, compiled fast; not for use inside another compiled function. Its `lower` is that of the jit."""
 
     @functools.cache
     def made() -> Callable[..., Any]:
@@ -36,4 +36,9 @@ def compiled(function: Callable[..., Any]) -> Callable[..., Any]:
     def called(*given: Any) -> Any:
         return made()(*given)
 
+    def lower(*given: Any) -> Any:
+        program: Any = made()
+        return program.lower(*given)
+
+    vars(called)["lower"] = lower
     return called

@@ -14,6 +14,7 @@ import jaxmotor as jm
 
 from ._adjust import adjusted
 from ._begin import begin
+from ._compile_ahead import compile_ahead
 from ._conclude import chosen, conclude
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
@@ -239,6 +240,10 @@ def _lanes(mover: Solver, points: Point) -> int:
     return points.coordinates.shape[0] if mover.normal_equations else 1
 
 
+def _first(points: Point, count: int) -> Point:
+    return Point(points.coordinates[:count], points.initial[:count])
+
+
 def _part(made: Setup) -> np.ndarray:
     """Which pieces the starts walk over: all, or of very long logs so many that one polish on the whole is left."""
     pieces, rows = made.problem.batch.dt.shape
@@ -274,6 +279,7 @@ def _walked(
         walk = [dataclasses.replace(stage, reset=stage.reset[some]) for stage in walk]
     count = points.coordinates.shape[0]
     lanes, values, trace = side_by_side(mover, count, len(walk)), np.zeros(count), []
+    compile_ahead(mover, problem, _first(points, lanes))
     at = chosen(points, -np.arange(count))
     for stage in walk:
         if stage is walk[-1]:
@@ -302,6 +308,7 @@ def _balanced(
     In units of sensor noise alone, the channel that is furthest off would rule; where the residuals are the noise,
     those are the units. Also returns the mean square residual per channel in sensor noise.
     """
+    compile_ahead(mover, problem, points)
     begun = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
     _, spread = _off(problem, np.asarray(begun.residuals))
     spread = {c: s if max(spread.values()) > _NOISE_LIKE else 1.0 for c, s in spread.items()}

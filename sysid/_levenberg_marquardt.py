@@ -16,9 +16,10 @@ _TRIED = (0.1, 1.0, 10.0, 300.0)
 
 
 class LevenbergMarquardtState(eqx.Module):
-    """`damping` [1], the share of the diagonal that is added to it."""
+    """`damping` [1], the share of the diagonal that is added to it; `cost` at the point that the last step led to."""
 
     damping: Float[Array, ""]
+    cost: Float[Array, ""]
 
 
 def levenberg_marquardt(damping: float = 1e-2, largest_move: float = 2.0) -> optax.GradientTransformationExtraArgs:
@@ -32,7 +33,8 @@ def levenberg_marquardt(damping: float = 1e-2, largest_move: float = 2.0) -> opt
     """
 
     def init(params: Any) -> LevenbergMarquardtState:
-        return LevenbergMarquardtState(jnp.asarray(damping, params.coordinates.dtype))
+        dtype = params.coordinates.dtype
+        return LevenbergMarquardtState(jnp.asarray(damping, dtype), jnp.asarray(jnp.inf, dtype))
 
     def update(
         updates: Any,
@@ -56,7 +58,8 @@ def levenberg_marquardt(damping: float = 1e-2, largest_move: float = 2.0) -> opt
         chosen = jax.tree_util.tree_map(lambda x: jnp.where(better, x[best], jnp.zeros_like(x[best])), steps)
         # All four failed: start the next try beyond the most cautious of them.
         following = jnp.where(better, dampings[best], dampings[-1] * 10)
-        return chosen, LevenbergMarquardtState(jnp.clip(following, 1e-12, 1e12))
+        cost = jnp.where(better, values[best], value)
+        return chosen, LevenbergMarquardtState(jnp.clip(following, 1e-12, 1e12), cost)
 
     # Optax's types know no Equinox module and no required extra arguments, though both serve it.
     parts: Any = (init, update)

@@ -99,6 +99,7 @@ def _advance(
     return jax.lax.fori_loop(jnp.zeros_like(substeps), substeps, body, (state, blank))
 
 
+@eqx.filter_jit
 def predict(
     bench: jm.Bench,
     subject: Subject,
@@ -113,6 +114,8 @@ def predict(
     **Arguments:** `reset`: rows at which the motion returns to the measured one (windows); `substeps`: steps of the
     bench per row, which forward mode takes as data, reverse mode as an `int`; `balanced`: current by the torque balance
     of the measured motion.
+
+    Compiled by itself so that it is traced once for all the programs that contain it.
     """
     sensors = subject.sensors
     command = delayed(segment.command, segment.dt, sensors.delay) + sensors.torque_offset

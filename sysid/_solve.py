@@ -81,12 +81,29 @@ def updated(
         return jax.vmap(one)(points, states, found)
 
 
-_begin, _updated = compiled(begin), compiled(updated)
+_begin = compiled(begin)
+_updated: Any = compiled(updated)
 
 
 def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
     """`advance` in two programs: the larger one also serves whoever asks what is known around a point."""
     return _updated(solver, problem, points, states, around(problem, points) if solver.normal_equations else None)
+
+
+def lower_update(solver: Solver, problem: Problem, points: Point) -> Any:
+    """The program of an update beside `around`, ready to be compiled."""
+    starts, (segments, rows) = points.coordinates.shape[0], problem.batch.dt.shape
+    channels, unknowns = len(problem.batch.channels), problem.batch.pick.shape[-1] + points.initial.shape[-1]
+
+    def blank(*shape: int) -> Any:
+        return np.broadcast_to(np.zeros((), points.coordinates.dtype), (starts, segments, *shape))
+
+    found = Jacobian(
+        {name: blank(rows) for name in problem.batch.channels},
+        blank(channels, rows),
+        blank(channels, rows, unknowns),
+    )
+    return _updated.lower(solver, problem, points, _begin(solver, points), found)
 
 
 def _lower(points: Point, values: np.ndarray, others: Point, costs: np.ndarray) -> Point:
@@ -112,6 +129,7 @@ def solve(
     **Returns:** the points, their costs, and the trace of (stage, iteration, best cost).
     """
     trace: list[tuple[str, int, float]] = []
+    costs = np.full(points.coordinates.shape[0], np.inf)
     for stage in stages:
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
         states, least, quiet = _begin(solver, points), np.inf, 0
@@ -121,7 +139,12 @@ def solve(
             before = points
             points, states, values = _advance(solver, staged, points, states)
             now = np.asarray(values)
-            if not solver.normal_equations:
+            if solver.normal_equations:
+                least = min(least, float(np.nanmin(now)))
+                kept, costs = points, np.asarray(states.cost)
+                now = costs
+            else:
+                # Where a step may climb, the last point need not be the best.
                 kept, costs = _lower(before, now, kept, costs), np.fmin(now, costs)
             best = float(np.nanmin(now))
             trace.append((stage.words, iteration, best))
@@ -131,10 +154,5 @@ def solve(
             quiet = quiet + 1 if gained <= gain * abs(best) else 0
             if quiet >= patience:
                 break
-        if not solver.normal_equations:
-            # Where a step may climb, the last point need not be the best.
-            points = kept
-    # One more update tells the costs here, and is thrown away: cheaper than compiling the cost by itself.
-    final = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stages[-1].reset))
-    _, _, values = _advance(solver, final, points, _begin(solver, points))
-    return points, np.asarray(values), trace
+        points = kept
+    return points, costs, trace
