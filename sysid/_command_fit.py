@@ -14,12 +14,12 @@ from ._cli_reading import Reading
 from ._errors import ModelError
 from ._fit import fit
 from ._free import places
+from ._import_ahead import import_ahead
 from ._log import Log
 from ._model import Model
 from ._model_file import read_model
 from ._profile import in_words, profiled_coordinates
 from ._progress import shown
-from ._report import channel_pictures, report_html
 from ._result import Fit
 from ._rounding import interval, short, told
 from ._setup import setup
@@ -27,6 +27,9 @@ from ._solvers import solver_named
 from ._truth import known_truth
 from ._with_friction import with_friction
 from ._write import make_folder, write_together
+
+_LATER = ("sysid._report", "matplotlib.backends.backend_agg", "rich.table", "jinja2")
+"""What is needed only after the fit."""
 
 
 def run(
@@ -56,10 +59,13 @@ def run(
         for item in found:
             if item.severity != "info":
                 typer.echo(f"{found.log}: {item.message}", err=True)
+    import_ahead(_LATER)
     with shown() as progress:
         result = fit(logs, hold_out=held, model=model, progress=progress, **settings)
     truth = known_truth(paths)
     entry = fit_entry(result, logs, held)
+    from ._report import channel_pictures, report_html
+
     pictures = channel_pictures(result)
     report = report_html(result, findings, truth, pictures)
     make_folder(out)

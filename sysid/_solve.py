@@ -95,8 +95,8 @@ def lower_update(solver: Solver, problem: Problem, points: Point) -> Any:
     starts, (segments, rows) = points.coordinates.shape[0], problem.batch.dt.shape
     channels, unknowns = len(problem.batch.channels), problem.batch.pick.shape[-1] + points.initial.shape[-1]
 
-    def blank(*shape: int) -> Any:
-        return np.broadcast_to(np.zeros((), points.coordinates.dtype), (starts, segments, *shape))
+    def blank(*shape: int) -> Array:
+        return jnp.asarray(np.zeros((starts, segments, *shape), points.coordinates.dtype))
 
     found = Jacobian(
         {name: blank(rows) for name in problem.batch.channels},
