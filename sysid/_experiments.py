@@ -10,7 +10,7 @@ _EXPERIMENTS = {
     "inductance": "hold the shaft still and step the voltage, sampled several times within L/R (often below 1 ms)",
     "electrical_time_constant": "hold the shaft still and step the voltage, sampled several times within L/R",
     "maximum_current_rate": "step the command from one current limit to the other with the shaft held, sampled fast",
-    "inertia": "reverse the voltage sharply many times, so that acceleration takes most of the torque",
+    "inertia": "reverse the {drive} sharply many times, so that acceleration takes most of the torque",
     "rotor_inertia": "repeat the log with a known inertia added to the shaft; the difference separates rotor and load",
     "coulomb_friction": "let the shaft coast down with the power off for 2 s from several speeds, and cross zero speed"
     " slowly in both directions",
@@ -44,7 +44,12 @@ _EXPERIMENTS = {
 }
 
 
-def experiment(name: str) -> str:
-    """One sentence for a parameter that a log leaves open or weak."""
+_DRIVES = {"voltage": "voltage", "duty": "duty cycle", "torque": "torque", "current": "current"}
+"""What is driven, by the channel that commands the bench; else a set-point is."""
+
+
+def experiment(name: str, command: str = "voltage") -> str:
+    """One sentence for a parameter that a log leaves open or weak, of a bench that the channel `command` drives."""
     stem = name.rsplit("@", 1)[0].rsplit(".", 1)[-1].split("[", 1)[0]
-    return _EXPERIMENTS.get(stem, "record motion on which it has an effect, or hold it with --fix at a known value")
+    words = _EXPERIMENTS.get(stem, "record motion on which it has an effect, or hold it with --fix at a known value")
+    return words.format(drive=_DRIVES.get(command, "set-point"))

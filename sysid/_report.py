@@ -86,7 +86,11 @@ def _content(
         "truth": bool(truth),
         "parameters": [_parameter(estimate, truth) for estimate in fit.estimates],
         "rank": fit.to_dict()["rank"],
-        "experiments": [{"name": e.name, "words": experiment(e.name)} for e in fit.estimates if e.flag != "identified"],
+        "experiments": [
+            {"name": e.name, "words": experiment(e.name, fit.model.command)}
+            for e in fit.estimates
+            if e.flag != "identified"
+        ],
         "errors": [_error(comparison) for comparison in fit.comparisons],
         "channels": [
             {"source": _inline(picture), "words": f"{c.log}, {c.channel}: measured, simulated, residual"}

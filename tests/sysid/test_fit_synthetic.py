@@ -54,6 +54,29 @@ def test_within_the_stated_widths(shared, number):
         assert np.mean(gap**2) < 2, comparison.channel
 
 
+def _only_two_balances_are_fixed(shared: pathlib.Path, known: dict, result: sysid.Fit) -> None:
+    """The two combinations are those of R i + K w = V and K i - B w - tau_c = 0, in relative changes."""
+    log = sysid.read_log(shared / "logs" / "synthetic" / known["file"])
+    current, speed = (float(np.mean(log.channels[c][-200:])) for c in ("current", "velocity"))
+    at = {estimate.name: estimate.value for estimate in result.estimates}
+    for parameter in result.model.free.parameters:
+        if next(e for e in result.estimates if e.name == parameter.name).at_bound:
+            at[parameter.name] = parameter.typical
+    terms = [
+        {"resistance": at["resistance"] * current, "motor_constant": at["motor_constant"] * speed},
+        {
+            "motor_constant": at["motor_constant"] * current,
+            "viscous_damping": -at["viscous_damping"] * speed,
+            "coulomb_friction": -at["coulomb_friction"],
+        },
+    ]
+    exact = np.array([[term.get(name, 0.0) for name in result.direction_names] for term in terms])
+    fixed = np.array([direction.weights for direction in result.directions[:2]])
+    # The cosines of the angles between the two planes.
+    bases = [np.linalg.qr(rows.T)[0] for rows in (exact, fixed)]
+    assert np.linalg.svd(bases[0].T @ bases[1], compute_uv=False).min() > 0.98
+
+
 def test_steady_speed_fixes_two_of_five_numbers(shared):
     known, result = _found(shared, "s11")
     assert result.status == "warning"
@@ -61,5 +84,6 @@ def test_steady_speed_fixes_two_of_five_numbers(shared):
     assert entry["rank"] == {"determined": known["identifiable"]["count"], "free": known["identifiable"]["of"]}
     assert not any(estimate.flag == "identified" for estimate in result.estimates)
     assert "2 of 5" in next(c.message for c in result.cautions if c.code == "undetermined")
+    _only_two_balances_are_fixed(shared, known, result)
     for name in ("resistance", "inertia", "viscous_damping"):
         assert not entry["parameters"][name]["identifiable"]

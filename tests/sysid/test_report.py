@@ -1,6 +1,8 @@
 import dataclasses
+import html
 import html.parser
 import json
+import pathlib
 import re
 import shutil
 import subprocess
@@ -141,6 +143,16 @@ def test_truth_and_findings_are_shown_where_they_are_known(report):
     assert "truth" not in _Page(report).text
 
 
+def test_advice_speaks_of_what_drives_the_bench():
+    assert "reverse the torque sharply" in experiment("inertia", "torque")
+    assert "reverse the set-point sharply" in experiment("inertia", "command")
+    made = made_up()
+    driven = dataclasses.replace(made, model=dataclasses.replace(made.model, command="torque"))
+    text = _Page(report_html(driven)).text
+    assert "reverse the torque" in text
+    assert "reverse the voltage" not in text
+
+
 def test_a_picture_per_channel():
     pictures = channel_pictures(made_up())
     assert set(pictures) == {"run__1__current.png", "other_run_current.png"}
@@ -165,27 +177,57 @@ def test_nothing_to_draw_is_no_fault():
     assert "not finite" in report_html(made_up(comparisons=(failed,)))
 
 
-def test_it_looks_like_a_page_in_a_browser(report, tmp_path):
+QUIET = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    # Nothing can be fetched: a page that needs the network is broken here.
+    "--host-resolver-rules=MAP * ~NOTFOUND",
+]
+MEASURED = """<script>addEventListener("load", () => {
+  const images = [...document.images].filter(i => !i.complete || i.naturalWidth < 50 || i.width < 50).length;
+  const wide = [...document.querySelectorAll("body *")].filter(e => !e.closest(".wide") &&
+    e.getBoundingClientRect().right > innerWidth + 1).map(e => e.tagName);
+  const outside = performance.getEntriesByType("resource").filter(r => !r.name.startsWith("data:")).length;
+  document.title = JSON.stringify([images, document.documentElement.scrollWidth - innerWidth, wide, outside]);
+})</script>"""
+
+
+def in_browser(*arguments: str, folder: pathlib.Path) -> str:
+    """What Chromium prints; skips where there is none that runs."""
     browser = next((found for name in ("chromium", "chromium-browser") if (found := shutil.which(name))), None)
     if browser is None:
         pytest.skip("no Chromium to open the report with")
-    page = tmp_path / "report.html"
-    page.write_text(report, encoding="utf-8")
-    command = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--window-size=1000,1600"]
-    done = subprocess.run(
-        [*command, f"--screenshot={tmp_path / 'page.png'}", f"--user-data-dir={tmp_path}", page.as_uri()],
-        capture_output=True,
-        timeout=120,
-    )
+    command = [browser, *QUIET, f"--user-data-dir={folder / 'profile'}", *arguments]
+    done = subprocess.run(command, capture_output=True, timeout=120)
     if done.returncode != 0:
         pytest.skip(f"Chromium does not run here: {done.stderr[-200:]!r}")
+    return done.stdout.decode()
+
+
+def test_it_looks_like_a_page_in_a_browser(report, tmp_path):
+    page = tmp_path / "report.html"
+    page.write_text(report, encoding="utf-8")
+    picture = tmp_path / "page.png"
+    in_browser("--window-size=1000,1600", f"--screenshot={picture}", page.as_uri(), folder=tmp_path)
     from matplotlib.image import imread
 
-    seen = imread(tmp_path / "page.png")[..., :3]
+    seen = imread(picture)[..., :3]
     assert seen.shape[:2] == (1600, 1000)
     # A blank or broken page is one colour; the pictures alone bring thousands of inked points.
     assert np.mean(np.any(seen < 0.9, axis=-1)) > 0.02
     assert len(np.unique(seen.reshape(-1, 3), axis=0)) > 100
+
+
+@pytest.mark.parametrize("width", [1000, 520])
+def test_nothing_overflows_or_is_missing_in_a_browser(report, tmp_path, width):
+    page = tmp_path / "report.html"
+    page.write_text(report.replace("</body>", f"{MEASURED}</body>"), encoding="utf-8")
+    found = in_browser(f"--window-size={width},900", "--dump-dom", page.as_uri(), folder=tmp_path)
+    title = html.unescape(re.search("<title>(.*?)</title>", found, re.DOTALL)[1])
+    broken, over, wide, outside = json.loads(title)
+    assert (broken, outside) == (0, 0)
+    assert over <= 0, wide
+    assert wide == []
 
 
 @pytest.mark.parametrize(
