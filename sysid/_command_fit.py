@@ -23,6 +23,7 @@ from ._progress import shown
 from ._result import Fit
 from ._rounding import interval, short, told
 from ._setup import setup
+from ._single_logs import in_words as spread_in_words
 from ._solvers import solver_named
 from ._truth import known_truth
 from ._with_friction import with_friction
@@ -129,6 +130,8 @@ def _tell(result: Fit, truth: Mapping[str, float]) -> None:
             markup=False,
             highlight=False,
         )
+    for spread in result.spreads:
+        console.print(f"single logs, {spread_in_words(spread)}", markup=False, highlight=False)
     for profile in result.profiles:
         console.print(f"profile of {in_words(profile)}", markup=False, highlight=False)
     for caution in result.cautions:

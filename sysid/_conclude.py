@@ -19,7 +19,7 @@ from ._problem import Problem
 from ._result import Fit
 from ._settle import settled
 from ._setup import Setup, setup, usable_rows
-from ._verdict import cautions
+from ._verdict import cautions, confounded, held_out_cautions
 
 _EQUAL_COST = 3.0
 """Half the change of a sum of squares [1] by which ends may differ and still be called equally good."""
@@ -104,10 +104,10 @@ def conclude(
     trace: list[tuple[str, int, float]],
     settings: dict[str, Any],
     lanes: int = 1,
-) -> tuple[Fit, float, float]:
+) -> tuple[Fit, float, float, Known]:
     """The result at the best of `points`, by how many standard errors halving the step would move an identified
-    parameter at most, and which share of the residuals it would change; `problem` is that of `made` with the last
-    scales and resets, `lanes` as for `linearized`."""
+    parameter at most, which share of the residuals it would change, and what is known there; `problem` is that of
+    `made` with the last scales and resets, `lanes` as for `linearized`."""
     point = chosen(points, values)
     (here,) = known(made, problem, [point], lanes)
     channels = list(problem.batch.channels)
@@ -132,6 +132,9 @@ def conclude(
         settled,
         disagreeing,
     )
+    compared = _compared(made, problem, point, here.predicted, held)
+    warnings += confounded(found, here.direction_names, here.correlation)
+    warnings += held_out_cautions(compared, made.noise)
     fitted = made.model.with_subject(_placed(made, problem, here.value.tolist()))
     result = Fit(
         model=fitted,
@@ -139,7 +142,7 @@ def conclude(
         directions=tuple(least.directions),
         direction_names=tuple(least.direction_names),
         correlation=here.uncertainty.covariance / np.outer(errors, errors),
-        comparisons=tuple(_compared(made, problem, point, here.predicted, held)),
+        comparisons=tuple(compared),
         cautions=tuple(warnings),
         noise={c: float(problem.scales.sigma[c]) for c in channels},
         columns={c: made.logs[0].columns[c] for c in (made.roles.command, *channels) if c in made.logs[0].columns},
@@ -147,7 +150,7 @@ def conclude(
         trace=tuple(trace),
         settings=settings,
     )
-    return result, max(settled.values(), default=0.0), here.step_share
+    return result, max(settled.values(), default=0.0), here.step_share, here
 
 
 def _placed(made: Setup, problem: Problem, values: list[float]) -> Subject:

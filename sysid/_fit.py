@@ -27,8 +27,10 @@ from ._model import Model
 from ._normal_equations import Point
 from ._problem import Problem
 from ._profile import profile_cautions, profiled_coordinates, profiles
+from ._remainder import named
 from ._result import Fit
 from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
+from ._single_logs import single_logs, spread_cautions
 from ._solve import Solver, Stage, solve
 from ._solvers import solver_named
 from ._start import regressed
@@ -124,6 +126,7 @@ def fit(
     window: float | None = None,
     friction: str | None = None,
     profile: Sequence[str] = (),
+    each_log: bool = True,
     progress: Callable[[str, int, float], None] = _silent,
 ) -> Fit:
     """Fit the free parameters of a model to logs.
@@ -144,6 +147,7 @@ def fit(
       its own rows tell, in `hold_out` too.
     - `friction`: a name in `FRICTION_MODELS` (BAM's M1 to M6, LuGre) in place of the model's own.
     - `profile`: names of free parameters whose profile likelihood is wanted.
+    - `each_log`: of several logs, fit each by itself as well, to tell how far apart they are.
     - `progress(words, iteration, cost)`: called after every iteration.
 
     **Returns:** a `Fit`. **Raises:** `ModelError`, `LogError` for what cannot be fitted, before anything is computed.
@@ -211,7 +215,7 @@ def fit(
             window=window,
             solver=mover.name,
         )
-        result, shift, share = conclude(
+        result, shift, share, here = conclude(
             made, problem, points, values, held, misfit, trace, chosen_settings, _lanes(mover, points)
         )
         # A model that is far off the log gains nothing from a finer step, unless the step is what puts it off.
@@ -227,12 +231,20 @@ def fit(
         finer = dataclasses.replace(whole, words=f"{count} steps per row")
         points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, finer, progress)
         trace += more
-    best = chosen(points, values)
-    valleys = profiles(made, problem, best, profiled, points.coordinates.shape[0], progress)
-    warnings = (*result.cautions, *profile_cautions(valleys, result.estimates))
+    best, lanes = chosen(points, values), points.coordinates.shape[0]
+    valleys = profiles(made, problem, best, here, profiled, lanes, progress)
+    shapes = named(made, problem, best, here, misfit, lanes)
+    spreads = single_logs(made, problem, best, here, lanes, progress) if each_log else []
+    more = (*shapes, *spread_cautions(spreads), *profile_cautions(valleys, result.estimates))
     spent = compile_seconds() - compiled
     timing = {"compile_s": spent, "solve_s": time.perf_counter() - begun - spent}
-    return dataclasses.replace(result, timing=timing, profiles=tuple(valleys), cautions=warnings)
+    return dataclasses.replace(
+        result,
+        timing=timing,
+        profiles=tuple(valleys),
+        spreads=tuple(spreads),
+        cautions=(*result.cautions, *more),
+    )
 
 
 def _lanes(mover: Solver, points: Point) -> int:
@@ -275,7 +287,7 @@ def _walked(
     if len(some) < len(made.cut):
         points = Point(points.coordinates, points.initial[:, some])
         batch = jax.tree_util.tree_map(lambda x: x[some], problem.batch)
-        problem = dataclasses.replace(problem, batch=batch, reset=problem.reset[some])
+        problem = dataclasses.replace(problem, batch=batch, reset=problem.reset[some], counts=problem.counts[some])
         walk = [dataclasses.replace(stage, reset=stage.reset[some]) for stage in walk]
     count = points.coordinates.shape[0]
     lanes, values, trace = side_by_side(mover, count, len(walk)), np.zeros(count), []

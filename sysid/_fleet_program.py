@@ -72,7 +72,9 @@ def advance(
     arrays, structure = eqx.partition(problems, eqx.is_array)
 
     def one(arrays, points, states, rests):
-        moved, following, values = advance_one(solver, eqx.combine(arrays, structure), points, states)
+        problem = eqx.combine(arrays, structure)
+        counts = jnp.repeat(problem.counts[None], points.coordinates.shape[0], axis=0)
+        moved, following, values = advance_one(solver, problem, points, states, counts)
 
         def kept(new, old):
             return jnp.where(rests, old, new)

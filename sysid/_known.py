@@ -3,6 +3,8 @@
 import dataclasses
 from collections.abc import Sequence
 
+import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -18,8 +20,9 @@ from ._uncertainty import Uncertainty, uncertainty
 @dataclasses.dataclass(frozen=True, eq=False)
 class Known:
     """Around a point: per coordinate its `value`, whether it stands at a `bound` and whether it is `lively`, which the
-    data see; `covered` are the coordinates that `uncertainty` covers; `directions` over `direction_names`; `predicted`
-    channels; `step_share` [1] of the residuals, root mean square, that half the step would change."""
+    data see; `covered` are the coordinates that `uncertainty` covers; `directions` over `direction_names`, and the
+    `correlation` of their errors; `predicted` channels; `step_share` [1] of the residuals, root mean square, that half
+    the step would change."""
 
     value: np.ndarray
     bound: np.ndarray
@@ -28,6 +31,7 @@ class Known:
     uncertainty: Uncertainty
     directions: list[Direction]
     direction_names: list[str]
+    correlation: np.ndarray
     predicted: dict[str, np.ndarray]
     step_share: float
 
@@ -85,7 +89,8 @@ def _known(
     covered = np.flatnonzero(lively & ~bound)
     spread = _covered(residual, halved, derivative, point, problem, covered)
     if moved is None:
-        ways, names = directions(spread.information, spread.covariance, _sizes(made, point)[covered]), covered
+        wide, names = spread, covered
+        ways = directions(spread.information, spread.covariance, relative_sizes(made, point)[covered])
     else:
         off, there = moved
         inner, columns = np.asarray(there.derivatives), derivative.copy()
@@ -93,12 +98,13 @@ def _known(
             columns[s][..., : len(row)][..., bound[row]] = inner[s][..., : len(row)][..., bound[row]]
         names = np.flatnonzero(_lively(columns, pick, len(made.names)))
         wide = _covered(residual, halved, columns, off, problem, names)
-        ways = directions(wide.information, wide.covariance, _sizes(made, off)[names])
+        ways = directions(wide.information, wide.covariance, relative_sizes(made, off)[names])
+    errors = np.sqrt(np.maximum(np.diagonal(wide.covariance), 1e-300))
+    correlation = wide.covariance / np.outer(errors, errors)
     predicted = {c: np.asarray(v) for c, v in here.predicted.items()}
     step_share = _share(halved - residual, residual)
-    return Known(
-        value, bound, lively, covered, spread, ways, [made.names[int(k)] for k in names], predicted, step_share
-    )
+    called = [made.names[int(k)] for k in names]
+    return Known(value, bound, lively, covered, spread, ways, called, correlation, predicted, step_share)
 
 
 def _share(change: np.ndarray, residual: np.ndarray) -> float:
@@ -114,8 +120,8 @@ def _slope(problem: Problem, point: Point, k: int) -> float:
     return (up - down) / (2 * step)
 
 
-def _sizes(made: Setup, point: Point) -> np.ndarray:
-    """Relative change of each coordinate's value per unit of the coordinate."""
+def relative_sizes(made: Setup, point: Point) -> np.ndarray:
+    """Relative change of each coordinate's value per unit of it, (n,)."""
     sizes = []
     for k, owner in enumerate(made.problem.owner):
         parameter = made.model.free.parameters[owner]
@@ -130,6 +136,23 @@ def _lively(derivative: np.ndarray, pick: np.ndarray, total: int) -> np.ndarray:
     power = np.zeros(total)
     np.add.at(power, pick, np.sum(derivative[..., : pick.shape[1]] ** 2, axis=(1, 2)))
     return power > 0
+
+
+def spreads_of(
+    problem: Problem, point: Point, around: Jacobian, covered: np.ndarray, segments: np.ndarray
+) -> dict[int, float]:
+    """Standard deviations of the `covered` coordinates that `segments` alone leave at `point`, their own best, with the
+    problem `around` it."""
+    if len(segments) == 0 or not np.all(np.isfinite(np.asarray(point.coordinates))):
+        return {}
+    residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
+    part = eqx.tree_at(
+        lambda p: p.batch, problem, jax.tree_util.tree_map(lambda x: np.asarray(x)[segments], problem.batch)
+    )
+    lively = _lively(derivative[segments], np.asarray(part.batch.pick), len(problem.owner))
+    inner = np.array([k for k in covered if lively[k]], dtype=int)
+    found = _covered(residual[segments], residual[segments], derivative[segments], point, part, inner)
+    return dict(zip(map(int, inner), np.sqrt(np.maximum(np.diagonal(found.covariance), 0.0)).tolist(), strict=True))
 
 
 def _covered(

@@ -26,6 +26,10 @@ class Comparison:
     sigma: float
     role: str
 
+    def mean_square(self) -> float:
+        """Of the usable rows' differences [unit^2]; at least one must be usable."""
+        return float(np.mean((self.predicted - self.measured)[self.usable] ** 2))
+
     def metric(self) -> dict:
         """rmse and mae in `unit`, nrmse over the measured range, number of rows scored."""
         gap = (self.predicted - self.measured)[self.usable]

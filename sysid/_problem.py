@@ -39,7 +39,7 @@ class Problem(eqx.Module):
     """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data (`substeps` where it is an array).
 
     `reset` marks the rows at which the motion returns to the measured one; `owner` says which free parameter each
-    coordinate belongs to; `moves` is 0 where a coordinate is held [1].
+    coordinate belongs to; `moves` is 0 where a coordinate is held [1]; `counts` is 0 where a segment is left out [1].
     """
 
     bench: jm.Bench
@@ -50,6 +50,7 @@ class Problem(eqx.Module):
     reset: Bool[Array, "segment time"]
     prior: Prior
     moves: Float[Array, " n"]
+    counts: Float[Array, " segment"]
     owner: tuple[int, ...] = eqx.field(static=True)
     substeps: int | Int[Array, ""] = 1
     balanced: bool = eqx.field(static=True, default=False)
@@ -94,7 +95,10 @@ class Problem(eqx.Module):
     def value(self, point: Point) -> Float[Array, ""]:
         """The cost: robust misfit of every usable sample, plus priors."""
         bend = bends(self.batch, self.scales)
-        return jnp.sum(soft_l1(self.residuals(point), bend)) + self._beliefs(point)
+        return jnp.sum(soft_l1(self.residuals(point), bend) * self._shares()) + self._beliefs(point)
+
+    def _shares(self) -> Float[Array, "segment 1 1"]:
+        return self.counts[:, None, None]
 
     def jacobian(self, point: Point) -> "Jacobian":
         """Predictions, residuals and their derivatives at `point`, by forward mode."""
@@ -116,8 +120,8 @@ class Problem(eqx.Module):
         """The cost and the weighted normal equations at `point`, around which the problem is `found`."""
         values, derivatives = found.residuals, found.derivatives
         bend = bends(self.batch, self.scales)
-        weights = weight(values, bend)
-        cost = jnp.sum(soft_l1(values, bend)) + self._beliefs(point)
+        weights = weight(values, bend) * self._shares()
+        cost = jnp.sum(soft_l1(values, bend) * self._shares()) + self._beliefs(point)
         hessian = jnp.einsum("scta,sct,sctb->sab", derivatives, weights, derivatives)
         gradient = jnp.einsum("scta,sct,sct->sa", derivatives, weights, values)
         size, total = self.batch.pick.shape[-1], point.coordinates.shape[0]

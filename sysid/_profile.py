@@ -16,7 +16,7 @@ import numpy as np
 
 from ._errors import ModelError
 from ._estimate import Estimate
-from ._known import known
+from ._known import Known
 from ._normal_equations import Point
 from ._problem import Problem
 from ._rounding import interval, short
@@ -98,20 +98,18 @@ def profiles(
     made: Setup,
     problem: Problem,
     point: Point,
+    here: Known,
     coordinates: Sequence[int],
     lanes: int,
     progress: Callable[[str, int, float], None],
 ) -> list[Profile]:
-    """The profiles of these coordinates around `point`, the end of a fit.
+    """The profiles of these coordinates around `point`, the end of a fit, and what is known `here`.
 
     **Arguments:** `problem` with the last scales and resets; `lanes`: how many values are looked at side by side (as
     many as the fit had starts: then its program serves, and nothing is compiled).
     """
-    if not coordinates:
-        return []
     solver = solver_named("levenberg-marquardt")
     problem = problem.stepped(int(problem.substeps), reverse=False)
-    (here,) = known(made, problem, [point], lanes)
     found = []
     for k in coordinates:
         floor = Valley(made, problem, point, here, k, lanes, solver, progress).explored()

@@ -19,6 +19,7 @@ from ._report_plots import (
 )
 from ._result import Fit
 from ._rounding import interval, short, told
+from ._single_logs import Spread
 from ._stages import stages_of
 
 _VERDICTS = {
@@ -97,6 +98,7 @@ def _content(
             for c, picture in zip(_shown(fit), pictures.values(), strict=True)
         ],
         "determined": _determined(fit) if fit.directions else None,
+        "spreads": [_spread(fit, spread) for spread in fit.spreads],
         "profiles": [_profile(fit, profile) for profile in fit.profiles],
         "convergence": _inline(png(convergence_figure(fit.trace))),
         "timing": ", ".join(f"{words}: {fit.timing[key]:.1f} s" for key, words in _TIMES if key in fit.timing),
@@ -117,6 +119,23 @@ def _determined(fit: Fit) -> dict[str, str]:
     return {
         "identifiability": _inline(png(identifiability_figure(fit.directions, fit.direction_names))),
         "correlation": _inline(png(correlation_figure(known, fit.correlation))),
+    }
+
+
+def _spread(fit: Fit, spread: Spread) -> dict[str, str]:
+    known = [value for value in spread.values.values() if value is not None]
+    joint = next((e for e in fit.estimates if e.name == spread.name), None)
+    ends = (min(known), max(known)) if spread.deviation is not None else None
+    return {
+        "name": spread.name,
+        "unit": spread.unit,
+        "joint": "not known" if joint is None else interval(joint.ci95, joint.std_error),
+        "range": interval(ends, spread.expected),
+        "deviation": short(spread.deviation, 2),
+        "expected": short(spread.expected, 2),
+        "ratio": short(spread.ratio, 2),
+        "logs": f"{len(known)} of {len(spread.values)}",
+        "style": "care" if spread.disagrees else "",
     }
 
 

@@ -16,6 +16,7 @@ from ._metrics import Comparison
 from ._model import Model
 from ._model_entry import model_to_dict
 from ._profile import Profile
+from ._single_logs import Spread
 from ._verdict import Caution
 
 
@@ -26,7 +27,7 @@ class Fit:
     `model` at the fitted values; `estimates` of every free parameter; `directions` of the determined and open
     combinations over `direction_names`; `correlation` matrix of the estimates in coordinates; `comparisons` per log
     and channel; `cautions`; `noise` per channel [its unit]; `columns` per channel; `timing` [s]; `trace` of the walk;
-    `profiles` of the parameters for which they were asked.
+    `profiles` of the parameters for which they were asked; `spreads` of the parameters in fits of single logs.
     """
 
     model: Model
@@ -42,6 +43,7 @@ class Fit:
     trace: tuple[tuple[str, int, float], ...]
     settings: dict[str, Any]
     profiles: tuple[Profile, ...] = ()
+    spreads: tuple[Spread, ...] = ()
 
     @property
     def bench(self) -> jm.Bench:
@@ -89,6 +91,7 @@ class Fit:
             "warnings": [caution.to_dict() for caution in self.cautions],
             "parameters": {e.name: e.to_dict() for e in self.estimates},
             "profiles": {profile.name: profile.to_dict() for profile in self.profiles},
+            "single_logs": {spread.name: spread.to_dict() for spread in self.spreads},
             "rank": {"determined": determined, "free": len(self.estimates)},
             "metrics": scored,
             "noise": self.noise,

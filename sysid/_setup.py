@@ -137,6 +137,7 @@ def setup(
         reset=jnp.zeros(data.dt.shape, bool),
         prior=_prior(model.free, owner),
         moves=jnp.ones(len(owner)),
+        counts=jnp.ones(len(cut)),
         owner=owner,
         substeps=substeps,
         balanced=model.balanced,

@@ -53,41 +53,56 @@ def _tree(value: Any) -> Any:
     return value
 
 
-def advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
-    """One update of every start; the returned costs are those before it."""
+def advance(
+    solver: Solver, problem: Problem, points: Point, states: Any, counts: Float[Array, "start segment"]
+) -> tuple[Any, Any, Float[Array, " start"]]:
+    """One update of every start, of which each counts its own segments; the returned costs are those before it."""
     found = jax.vmap(problem.jacobian)(points) if solver.normal_equations else None
-    return updated(solver, problem, points, states, found)
+    return updated(solver, problem, points, states, counts, found)
 
 
 def updated(
-    solver: Solver, problem: Problem, points: Point, states: Any, found: Jacobian | None
+    solver: Solver,
+    problem: Problem,
+    points: Point,
+    states: Any,
+    counts: Float[Array, "start segment"],
+    found: Jacobian | None,
 ) -> tuple[Any, Any, Float[Array, " start"]]:
     """As `advance`, with the problem around every start already `found`."""
 
-    def one(point, state, found):
+    def one(point, state, counted, found):
+        ours = dataclasses.replace(problem, counts=counted)
         if solver.normal_equations:
-            value, normal = problem.normal(point, found)
+            value, normal = ours.normal(point, found)
             gradient, extra = _tree(Point(normal.shared_gradient, normal.own_gradient)), {"normal": normal}
         else:
-            value, gradient = _tree(jax.value_and_grad(problem.value)(point))
+            value, gradient = _tree(jax.value_and_grad(ours.value)(point))
             extra = {"grad": gradient}
-        updates, state = solver.transformation.update(
-            gradient, state, point, value=value, value_fn=problem.value, **extra
-        )
+        updates, state = solver.transformation.update(gradient, state, point, value=value, value_fn=ours.value, **extra)
         return optax.apply_updates(point, updates), state, value
 
     # Optax mixes weak and strong types, which strict promotion refuses.
     with jax.numpy_dtype_promotion("standard"):
-        return jax.vmap(one)(points, states, found)
+        return jax.vmap(one)(points, states, counts, found)
 
 
 _begin = compiled(begin)
 _updated: Any = compiled(updated)
 
 
-def _advance(solver: Solver, problem: Problem, points: Point, states: Any) -> tuple[Any, Any, Float[Array, " start"]]:
+def everything(problem: Problem, points: Point) -> Float[Array, "start segment"]:
+    """The counts with which every start sees what the problem counts."""
+    # By NumPy, which needs no program for each shape.
+    return jnp.asarray(np.repeat(np.asarray(problem.counts)[None], points.coordinates.shape[0], axis=0))
+
+
+def _advance(
+    solver: Solver, problem: Problem, points: Point, states: Any, counts: Float[Array, "start segment"]
+) -> tuple[Any, Any, Float[Array, " start"]]:
     """`advance` in two programs: the larger one also serves whoever asks what is known around a point."""
-    return _updated(solver, problem, points, states, around(problem, points) if solver.normal_equations else None)
+    found = around(problem, points) if solver.normal_equations else None
+    return _updated(solver, problem, points, states, counts, found)
 
 
 def lower_update(solver: Solver, problem: Problem, points: Point) -> Any:
@@ -103,7 +118,7 @@ def lower_update(solver: Solver, problem: Problem, points: Point) -> Any:
         blank(channels, rows),
         blank(channels, rows, unknowns),
     )
-    return _updated.lower(solver, problem, points, _begin(solver, points), found)
+    return _updated.lower(solver, problem, points, _begin(solver, points), everything(problem, points), found)
 
 
 def _lower(points: Point, values: np.ndarray, others: Point, costs: np.ndarray) -> Point:
@@ -130,6 +145,7 @@ def solve(
     """
     trace: list[tuple[str, int, float]] = []
     costs = np.full(points.coordinates.shape[0], np.inf)
+    counts = everything(problem, points)
     for stage in stages:
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
         states, least, quiet = _begin(solver, points), np.inf, 0
@@ -137,7 +153,7 @@ def solve(
         kept, costs = points, np.full(points.coordinates.shape[0], np.inf)
         for iteration in range(stage.iterations):
             before = points
-            points, states, values = _advance(solver, staged, points, states)
+            points, states, values = _advance(solver, staged, points, states, counts)
             now = np.asarray(values)
             if solver.normal_equations:
                 least = min(least, float(np.nanmin(now)))

@@ -13,7 +13,7 @@ from ._known import Known
 from ._normal_equations import Point
 from ._problem import Problem
 from ._setup import Setup
-from ._solve import Solver, _advance, _begin
+from ._solve import Solver, _advance, _begin, everything
 
 THRESHOLD = float(chdtri(1, 0.05))
 """Rise of the misfit [1] at which a 95 % interval ends."""
@@ -152,7 +152,9 @@ class Valley:
             part = wanted[first : first + self.lanes]
             filled = part + part[-1:] * (self.lanes - len(part))
             points = _stacked([self._start(t, point) for t in filled])
-            _, _, costs = _advance(self.solver, self.problem, points, _begin(self.solver, points))
+            _, _, costs = _advance(
+                self.solver, self.problem, points, _begin(self.solver, points), everything(self.problem, points)
+            )
             wild = ~np.isfinite(np.asarray(costs))
             if wild.any():
                 plain = [self._plain(t, point) if wild[n] else _of(points, n) for n, t in enumerate(filled)]
@@ -166,7 +168,9 @@ class Valley:
         states, quiet = _begin(self.solver, points), 0
         before = costs = np.full(self.lanes, np.inf)
         for _ in range(_ITERATIONS):
-            moved, states, values = _advance(self.solver, self.problem, points, states)
+            moved, states, values = _advance(
+                self.solver, self.problem, points, states, everything(self.problem, points)
+            )
             costs = np.where(np.isfinite(np.asarray(values)), np.asarray(values), np.inf)
             self.progress(f"profile of {self.name}", self.iteration, float(costs.min()))
             self.iteration += 1

@@ -7,10 +7,16 @@ import numpy as np
 
 from ._estimate import Estimate
 from ._identifiability import OPEN, Direction, in_words
+from ._metrics import Comparison
 
 _MISFIT = 2.0
 """Mean square residual in units of the sensor's noise from which the model is said to lack something."""
 
+_WORSE = 2.0
+"""Ratio of mean squares from which a held-out log is predicted worse than a fitted one."""
+
+_ENTWINED = 0.97
+_PAIRS = 3
 _NAMED = 2
 _CORRELATED = 0.5
 _INFLATED = 4.0
@@ -113,3 +119,51 @@ def cautions(
         words = ", ".join(f"{n} x{r:.2g}" for n, r in disagreeing.items())
         found.append(Caution("starts_disagree", f"starts that fit equally well end apart: {words}", tuple(disagreeing)))
     return found
+
+
+def confounded(estimates: Sequence[Estimate], names: Sequence[str], correlation: np.ndarray) -> list[Caution]:
+    """Pairs of which the logs tell one combination and hardly more, where that leaves one of the two badly known.
+
+    **Arguments:** `correlation` of the errors over `names`; one that ended at a bound as if it stood off it.
+    """
+    flags = {estimate.name: estimate.flag for estimate in estimates}
+    upper = np.triu(np.abs(correlation), 1)
+    found = []
+    for row, column in np.argwhere(upper > _ENTWINED):
+        pair = (names[int(row)], names[int(column)])
+        if any(flags[name] != "identified" for name in pair):
+            found.append((float(upper[row, column]), pair))
+    if not found:
+        return []
+    found.sort(reverse=True)
+    words = ", ".join(f"{a} with {b} (correlation {size:.2f})" for size, (a, b) in found[:_PAIRS])
+    concerned = tuple(dict.fromkeys(name for _, pair in found[:_PAIRS] for name in pair))
+    message = (
+        f"confounded: {words}; the logs tell a combination of the two and neither alone, so know one from elsewhere"
+    )
+    return [Caution("confounded", message, concerned)]
+
+
+def held_out_cautions(comparisons: Sequence[Comparison], noise: Mapping[str, float]) -> list[Caution]:
+    """Channels of logs that were not fitted, if they are predicted far outside the noise and worse than fitted ones.
+
+    **Arguments:** `noise` of each channel's sensor [its unit].
+    """
+    off: dict[str, float] = {}
+    for channel, sigma in noise.items():
+        trained, held = (
+            [
+                c.mean_square() / sigma**2
+                for c in comparisons
+                if c.channel == channel and c.role == role and c.usable.any()
+            ]
+            for role in ("train", "hold-out")
+        )
+        worst = max(held, default=0.0)
+        if worst > _MISFIT and worst > _WORSE * max(trained, default=0.0):
+            off[channel] = float(np.sqrt(worst))
+    if not off:
+        return []
+    words = ", ".join(f"{channel} {ratio:.3g}" for channel, ratio in off.items())
+    message = f"held-out logs are predicted worse than fitted ones; residuals over the sensor noise: {words}"
+    return [Caution("held_out", message)]
