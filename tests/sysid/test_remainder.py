@@ -97,6 +97,7 @@ def test_a_fault_is_called_by_its_name(model, kind, code, words, seed):
         assert word in found[code]
 
 
+@pytest.mark.slow
 def test_a_law_that_is_missing_is_none_of_them(model):
     result = sysid.fit(log(brushed(seed=1)), model=model, fix={"coulomb_friction": 1e-9})
     assert result.status == "warning"
