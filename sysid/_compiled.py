@@ -8,8 +8,7 @@ import equinox as eqx
 import jax
 
 _QUICK = {"xla_cpu_use_fusion_emitters": False}
-"""XLA's older code generator for processors takes half the time for the body of a simulated step, and its code runs as
-fast."""
+"""XLA's older code generator for processors compiles the body of a simulated step sooner, and its code runs as fast."""
 
 
 @functools.cache
