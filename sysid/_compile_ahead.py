@@ -1,9 +1,8 @@
 """The programs of a walk, compiled side by side before it begins."""
 
 import concurrent.futures
-from typing import Any
 
-from ._linearized import around
+from ._linearized import lower_around
 from ._normal_equations import Point
 from ._problem import Problem
 from ._solve import Solver, lower_update
@@ -14,10 +13,9 @@ def compile_ahead(solver: Solver, problem: Problem, points: Point) -> None:
     """Compile what a walk of these starts runs, on a core each; where that is done, nothing happens."""
     if not solver.normal_equations:
         return
-    looking: Any = around
     with compiling_together(), concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [
-            pool.submit(lambda: looking.lower(problem, points).compile()),
+            pool.submit(lambda: lower_around(problem, points).compile()),
             pool.submit(lambda: lower_update(solver, problem, points).compile()),
         ]
         for job in jobs:

@@ -139,13 +139,15 @@ def _lively(derivative: np.ndarray, pick: np.ndarray, total: int) -> np.ndarray:
 
 
 def spreads_of(
-    problem: Problem, point: Point, around: Jacobian, covered: np.ndarray, segments: np.ndarray
+    problem: Problem,
+    point: Point,
+    residual: np.ndarray,
+    derivative: np.ndarray,
+    covered: np.ndarray,
+    segments: np.ndarray,
 ) -> dict[int, float]:
-    """Standard deviations of the `covered` coordinates that `segments` alone leave at `point`, their own best, with the
-    problem `around` it."""
-    if len(segments) == 0 or not np.all(np.isfinite(np.asarray(point.coordinates))):
-        return {}
-    residual, derivative = np.asarray(around.residuals), np.asarray(around.derivatives)
+    """Standard deviations of the `covered` coordinates that `segments` alone leave at `point`, their own best, from the
+    residuals there and their derivatives."""
     part = eqx.tree_at(
         lambda p: p.batch, problem, jax.tree_util.tree_map(lambda x: np.asarray(x)[segments], problem.batch)
     )

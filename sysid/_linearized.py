@@ -1,10 +1,12 @@
 """A problem around its points: one program for the walk of many starts, and for what is asked of its end."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array, Float
 
 from ._compiled import compiled
 from ._normal_equations import Point
@@ -12,9 +14,34 @@ from ._problem import Jacobian, Problem
 
 
 @compiled
+def _around(
+    problem: Problem, local: Float[Array, "start segment local"], initial: Float[Array, "start segment m"]
+) -> Jacobian:
+    return jax.vmap(problem.jacobian)(local, initial)
+
+
+_program: Any = _around
+
+
+def _local(problem: Problem, points: Point) -> Float[Array, "start segment local"]:
+    """What every segment has of the coordinates of every start."""
+    # By NumPy, which needs no program for each shape.
+    return jnp.asarray(np.asarray(points.coordinates)[:, np.asarray(problem.batch.pick)])
+
+
 def around(problem: Problem, points: Point) -> Jacobian:
     """The problem around every start."""
-    return jax.vmap(problem.jacobian)(points)
+    return _program(problem, _local(problem, points), points.initial)
+
+
+def lower_around(problem: Problem, points: Point) -> Any:
+    """The program of `around`, ready to be compiled."""
+    return _program.lower(problem, _local(problem, points), points.initial)
+
+
+def apart(problem: Problem, local: np.ndarray, initial: np.ndarray) -> Jacobian:
+    """As `around`, with every segment at coordinates of its own, `local` (start, segment, local)."""
+    return _program(problem, jnp.asarray(local), jnp.asarray(initial))
 
 
 def each_linearized(problem: Problem, points: Sequence[Point], finer: int = 1, lanes: int = 1) -> list[Jacobian]:

@@ -100,9 +100,9 @@ class Problem(eqx.Module):
     def _shares(self) -> Float[Array, "segment 1 1"]:
         return self.counts[:, None, None]
 
-    def jacobian(self, point: Point) -> "Jacobian":
-        """Predictions, residuals and their derivatives at `point`, by forward mode."""
-        local = point.coordinates[self.batch.pick]
+    def jacobian(self, local: Float[Array, "segment local"], initial: Float[Array, "segment m"]) -> "Jacobian":
+        """Predictions, residuals and their derivatives by forward mode, with every segment at coordinates and initial
+        states of its own."""
         size = local.shape[-1]
 
         def one(local, initial, segment, reset):
@@ -114,7 +114,7 @@ class Problem(eqx.Module):
             derivative, (predicted, value) = jax.jacfwd(both, has_aux=True)(jnp.concatenate([local, initial]))
             return Jacobian(predicted, value, derivative)
 
-        return jax.vmap(one)(local, point.initial, self.batch, self.reset)
+        return jax.vmap(one)(local, initial, self.batch, self.reset)
 
     def normal(self, point: Point, found: "Jacobian") -> tuple[Float[Array, ""], NormalEquations]:
         """The cost and the weighted normal equations at `point`, around which the problem is `found`."""

@@ -7,28 +7,28 @@ robots by several times as much: only the spread of single-log fits shows that.
 import dataclasses
 from collections.abc import Callable, Sequence
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.special import chdtrc
 
 from ._identifiability import OPEN
 from ._known import Known, relative_sizes, spreads_of
-from ._linearized import each_linearized
+from ._log_by_log import LogByLog, ends
 from ._normal_equations import Point
 from ._problem import Problem
 from ._rounding import rounded, short
-from ._setup import Setup
-from ._solve import _advance, _begin
-from ._solvers import solver_named
+from ._setup import Setup, usable_rows
 from ._verdict import Caution
 
-_ITERATIONS = 20
-_GAIN = 1e-6
 _CHANCE = 1e-3
 """Probability [1] below which logs that differ are not taken to differ by chance."""
 
 _APART = 2.0
+
+_SETTLED = 0.01
+"""Share [1] of what noise alone makes of a cost below which a gain moves no estimate by much of its error."""
+
+_LEAST_GAIN = 1e-3
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,23 +65,29 @@ def single_logs(
 ) -> list[Spread]:
     """The spread of every parameter that all logs share; empty for a single log.
 
-    Each log is fitted on from the joint fit, `lanes` of them side by side by the program of that fit.
+    Each log is fitted on from the joint fit by its program, compiled for so many `lanes`.
     """
     if len(made.logs) < 2:
         return []
-    ends = _ends(made, problem, point, lanes, progress)
+    each = LogByLog(problem, lanes)
+    # Noise alone moves a sum of squares by about its mean square times its memory.
+    memory = max([1.0, *here.uncertainty.inflation.values()])
+    rows = np.array([max(usable_rows(problem)[_segments(made, n)].sum(), 1) for n in range(len(made.logs))])
+    there = ends(each, point, np.minimum(_SETTLED * 2 * memory / rows, _LEAST_GAIN), progress)
+    points = [each.point(point, there.unknowns, n) for n in range(len(made.logs))]
     found = []
     owners = {k: owner for k, owner in enumerate(problem.owner) if made.names[k] in made.model.free.names}
     sizes = relative_sizes(made, point)
     # At its own end: where it stands in the joint fit, what sets the logs apart would pass for noise.
-    there = each_linearized(problem, ends, lanes=lanes)
     errors = [
-        spreads_of(problem, end, around, here.covered, _segments(made, n))
-        for n, (end, around) in enumerate(zip(ends, there, strict=True))
+        spreads_of(problem, own, there.residuals, there.derivatives, here.covered, _segments(made, n))
+        if np.isfinite(there.cost[n])
+        else {}
+        for n, own in enumerate(points)
     ]
     for k, owner in owners.items():
         bijector = problem.unknowns.bijectors[owner]
-        at = np.array([float(end.coordinates[k]) for end in ends])
+        at = np.array([float(own.coordinates[k]) for own in points])
         width = np.array([error.get(k, np.inf) for error in errors])
         seen = np.isfinite(at) & (width * abs(sizes[k]) < OPEN)
         values = [float(bijector.value(jnp.asarray(a))) if ok else None for a, ok in zip(at, seen, strict=True)]
@@ -103,36 +109,6 @@ def single_logs(
 
 def _segments(made: Setup, number: int) -> np.ndarray:
     return np.array([s for s, piece in enumerate(made.cut) if piece.log == number], dtype=int)
-
-
-def _ends(
-    made: Setup, problem: Problem, point: Point, lanes: int, progress: Callable[[str, int, float], None]
-) -> list[Point]:
-    """Where each log by itself is met best; not a number where nothing finite is found."""
-    solver = solver_named("levenberg-marquardt")
-    problem = problem.stepped(int(problem.substeps), reverse=False)
-    owner = np.asarray(problem.batch.log)
-    ends: list[Point] = []
-    for first in range(0, len(made.logs), lanes):
-        part = list(range(first, min(first + lanes, len(made.logs))))
-        wanted = np.array(part + part[-1:] * (lanes - len(part)))
-        counts = jnp.asarray((owner[None] == wanted[:, None]).astype(float))
-        points = jax.tree_util.tree_map(lambda x: jnp.asarray(np.repeat(np.asarray(x)[None], lanes, axis=0)), point)
-        states, before, quiet = _begin(solver, points), np.full(lanes, np.inf), 0
-        kept, values = points, before
-        for iteration in range(_ITERATIONS):
-            moved, states, found = _advance(solver, problem, points, states, counts)
-            kept, values = points, np.asarray(found)
-            progress("single logs", iteration, float(np.nanmin(values)))
-            with np.errstate(invalid="ignore"):
-                quiet = 0 if np.any(before - values > _GAIN * np.abs(values)) else quiet + 1
-            if quiet >= 2:
-                break
-            points, before = moved, values
-        coordinates = np.where(np.isfinite(values)[:, None], np.asarray(kept.coordinates), np.nan)
-        initial = np.asarray(kept.initial)
-        ends += [Point(jnp.asarray(coordinates[n]), jnp.asarray(initial[n])) for n in range(len(part))]
-    return ends
 
 
 def in_words(spread: Spread) -> str:

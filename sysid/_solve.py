@@ -57,7 +57,8 @@ def advance(
     solver: Solver, problem: Problem, points: Point, states: Any, counts: Float[Array, "start segment"]
 ) -> tuple[Any, Any, Float[Array, " start"]]:
     """One update of every start, of which each counts its own segments; the returned costs are those before it."""
-    found = jax.vmap(problem.jacobian)(points) if solver.normal_equations else None
+    local = points.coordinates[:, problem.batch.pick]
+    found = jax.vmap(problem.jacobian)(local, points.initial) if solver.normal_equations else None
     return updated(solver, problem, points, states, counts, found)
 
 
