@@ -89,7 +89,8 @@ def single_logs(
         bijector = problem.unknowns.bijectors[owner]
         at = np.array([float(own.coordinates[k]) for own in points])
         width = np.array([error.get(k, np.inf) for error in errors])
-        seen = np.isfinite(at) & (width * abs(sizes[k]) < OPEN)
+        seen = np.isfinite(at) & np.isfinite(width)
+        seen[seen] = width[seen] * abs(sizes[k]) < OPEN
         values = [float(bijector.value(jnp.asarray(a))) if ok else None for a, ok in zip(at, seen, strict=True)]
         told = dict(zip((log.name for log in made.logs), values, strict=True))
         unit = made.model.free.parameters[owner].place.unit

@@ -55,7 +55,7 @@ def uncertainty(
     (segment, channel, time, local + initial); `usable` like `residuals`; `bends` (channel,); `pick` (segment, local);
     `prior` (total,) the information of priors; `names` of the channels.
     """
-    segments, channels, _ = residuals.shape
+    segments, channels, length = residuals.shape
     local = pick.shape[1]
     information, scatter = np.diag(prior).astype(float), np.diag(prior).astype(float)
     squares = (residuals / bends[None, :, None]) ** 2
@@ -65,9 +65,9 @@ def uncertainty(
     slopes = (1 + squares) ** -1.5
     columns: list[np.ndarray] = []
     for s in range(segments):
-        flat = derivatives[s].reshape(-1, derivatives.shape[-1])
+        flat = derivatives[s].reshape(channels * length, derivatives.shape[-1])
         weights = (slopes[s] * usable[s]).reshape(-1)
-        columns.append(_without_initial(flat, weights, local, 1e-2).reshape(channels, -1, local))
+        columns.append(_without_initial(flat, weights, local, 1e-2).reshape(channels, length, local))
     correlation, inflation, misfit = {}, {}, {}
     for c in range(channels):
         runs = [influence[s, c][usable[s, c]] for s in range(segments)]

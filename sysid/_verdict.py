@@ -16,7 +16,6 @@ _WORSE = 2.0
 """Ratio of mean squares from which a held-out log is predicted worse than a fitted one."""
 
 _ENTWINED = 0.97
-_PAIRS = 3
 _NAMED = 2
 _CORRELATED = 0.5
 _INFLATED = 4.0
@@ -122,26 +121,46 @@ def cautions(
 
 
 def confounded(estimates: Sequence[Estimate], names: Sequence[str], correlation: np.ndarray) -> list[Caution]:
-    """Pairs of which the logs tell one combination and hardly more, where that leaves one of the two badly known.
+    """Parameters of which the logs tell a combination and hardly more, where that leaves one of them badly known.
 
     **Arguments:** `correlation` of the errors over `names`; one that ended at a bound as if it stood off it.
     """
     flags = {estimate.name: estimate.flag for estimate in estimates}
-    upper = np.triu(np.abs(correlation), 1)
+    size = np.abs(correlation)
+    pairs = []
+    for row, column in np.argwhere(np.triu(size, 1) > _ENTWINED):
+        pair = {flags[names[int(row)]], flags[names[int(column)]]}
+        # Two that both stand at bounds are told of as such; their entanglement is one at values that they do not have.
+        if pair != {"identified"} and pair != {"at bound"}:
+            pairs.append((int(row), int(column)))
     found = []
-    for row, column in np.argwhere(upper > _ENTWINED):
-        pair = (names[int(row)], names[int(column)])
-        if any(flags[name] != "identified" for name in pair):
-            found.append((float(upper[row, column]), pair))
+    for group in _groups(pairs):
+        inner = [float(size[pair]) for pair in pairs if set(pair) <= group]
+        found.append((max(inner), [names[k] for k in sorted(group)], inner))
     if not found:
         return []
     found.sort(reverse=True)
-    words = ", ".join(f"{a} with {b} (correlation {size:.2f})" for size, (a, b) in found[:_PAIRS])
-    concerned = tuple(dict.fromkeys(name for _, pair in found[:_PAIRS] for name in pair))
-    message = (
-        f"confounded: {words}; the logs tell a combination of the two and neither alone, so know one from elsewhere"
-    )
-    return [Caution("confounded", message, concerned)]
+    words = "; ".join(f"{_enumerated(group)} ({_correlations(inner)})" for _, group, inner in found)
+    message = f"the logs confound {words}: they tell combinations and none of them alone, so know one from elsewhere"
+    return [Caution("confounded", message, tuple(name for _, group, _ in found for name in group))]
+
+
+def _groups(pairs: Sequence[tuple[int, int]]) -> list[set[int]]:
+    """What hangs together by pairs."""
+    groups: list[set[int]] = []
+    for pair in pairs:
+        joined = set(pair).union(*(group for group in groups if group & set(pair)))
+        groups = [group for group in groups if not group & joined] + [joined]
+    return groups
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _correlations(sizes: Sequence[float]) -> str:
+    low, high = f"{min(sizes):.2f}", f"{max(sizes):.2f}"
+    return f"correlation {low}" if low == high else f"correlations {low} to {high}"
 
 
 def held_out_cautions(comparisons: Sequence[Comparison], noise: Mapping[str, float]) -> list[Caution]:

@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import sysid
+from sysid._choose import choose_model
+from sysid._with_friction import with_friction
 
 MODELS = pathlib.Path(__file__).parents[1] / "examples" / "models"
 pytestmark = pytest.mark.slow
@@ -103,6 +105,33 @@ def test_weak_ends_of_the_richest_friction_are_flagged(shared):
     assert found["coulomb_friction"].ci95 is None
     assert "coulomb_friction" in told["at_bound"]
     assert {"stribeck_friction", "stribeck_exponent"} <= told["undetermined"]
+
+
+def with_cap(logs: list[sysid.Log], friction: str, free: tuple[str, ...]) -> sysid.Fit:
+    model = with_friction(choose_model(logs), friction).adjusted(free=free)
+    return sysid.fit(logs, model=model, substeps=1, each_log=False)
+
+
+@pytest.mark.parametrize("friction", ["M1", "M3", "M4"])
+def test_resistance_and_torque_constant_are_told_to_be_confounded(shared, friction):
+    """Only a servo that is let go shows its friction apart from its back-EMF; a free current cap covers the rest."""
+    driven = [log for log in xl330(shared) if "lift_and_drop" not in log.name]
+    assert len(driven) == 6
+    result = with_cap(driven, friction, ("current_limit",))
+    found = {estimate.name: estimate for estimate in result.estimates}
+    names = [e.name for e in result.estimates if not e.at_bound]
+    pair = result.correlation[names.index("resistance"), names.index("motor_constant")]
+    assert abs(pair) == pytest.approx(0.99, abs=0.02)
+    (told,) = (caution for caution in result.cautions if caution.code == "confounded")
+    assert {"resistance", "motor_constant", "current_limit"} <= set(told.parameters)
+    assert not any(found[name].flag == "identified" for name in ("resistance", "motor_constant", "current_limit"))
+    assert result.status == "warning"
+
+
+@pytest.mark.parametrize("friction", ["M1", "M3", "M4"])
+def test_nothing_is_confounded_where_servos_are_let_go(shared, friction):
+    result = with_cap(xl330(shared), friction, ())
+    assert "confounded" not in {caution.code for caution in result.cautions}
 
 
 def cpu_seconds(*arguments: object) -> float:

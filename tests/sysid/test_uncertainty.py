@@ -99,6 +99,12 @@ def test_a_direction_without_data_has_a_huge_finite_variance():
     assert np.all(diagonal > 1e4 / float((columns.T @ columns)[0, 0]))
 
 
+def test_nothing_that_moves_has_no_uncertainty():
+    found = _stated(np.ones((50, 0)), np.ones(50))
+    assert found.covariance.shape == (0, 0)
+    assert found.misfit["speed"] == 1.0
+
+
 def test_the_shift_of_a_halved_step():
     columns, generator = _linear(columns=2)
     noise = 1e-3 * generator.standard_normal(4000)
