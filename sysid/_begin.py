@@ -41,16 +41,45 @@ def begin(
     `states`: numbers of segments and of initial states of each.
     """
     generator = np.random.default_rng(seed)
-    informed = [regressed.get(p.name, v) for p, v in zip(free.parameters, given, strict=True)]
+    informed = _informed(free, given, regressed)
     rows = []
     for number in range(starts):
-        local = np.asarray(free.coordinates(given if number == 0 else informed))
-        coordinates = np.array(local[list(owner)])
         # Where regression found nothing, the second start would be the first.
-        if number >= 2 or (number == 1 and informed == list(given)):
-            coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
-        for k, index in enumerate(owner):
-            if free.parameters[index].name == "delay":
-                coordinates[k] = _on_grid(free.parameters[index], (number + 0.5) / starts)
-        rows.append(coordinates)
+        random = number >= 2 or (number == 1 and informed == list(given))
+        share = (number + 0.5) / starts
+        rows.append(_row(free, owner, given if number == 0 else informed, share, generator if random else None))
     return Point(jnp.asarray(np.stack(rows)), jnp.zeros((starts, pieces, states)))
+
+
+def scouts(
+    free: Free,
+    owner: Sequence[int],
+    given: Sequence[float],
+    regressed: Mapping[str, float],
+    pieces: int,
+    states: int,
+    starts: int,
+    seed: int,
+) -> Point:
+    """As `begin`, random ones only, and others than there."""
+    generator = np.random.default_rng((seed, 1))
+    informed = _informed(free, given, regressed)
+    rows = [_row(free, owner, informed, (number + 0.5) / starts, generator) for number in range(starts)]
+    return Point(jnp.asarray(np.stack(rows)), jnp.zeros((starts, pieces, states)))
+
+
+def _informed(free: Free, given: Sequence[float], regressed: Mapping[str, float]) -> list[float]:
+    return [regressed.get(p.name, v) for p, v in zip(free.parameters, given, strict=True)]
+
+
+def _row(
+    free: Free, owner: Sequence[int], values: Sequence[float], share: float, generator: np.random.Generator | None
+) -> np.ndarray:
+    """Coordinates of the values, moved at random where a generator is given; delays stand at `share` of their grid."""
+    coordinates = np.array(np.asarray(free.coordinates(values))[list(owner)])
+    if generator is not None:
+        coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
+    for k, index in enumerate(owner):
+        if free.parameters[index].name == "delay":
+            coordinates[k] = _on_grid(free.parameters[index], share)
+    return coordinates

@@ -13,12 +13,12 @@ import optax
 import jaxmotor as jm
 
 from ._adjust import adjusted
-from ._begin import begin
+from ._begin import begin, scouts
 from ._compile_ahead import compile_ahead
 from ._conclude import chosen, conclude
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
-from ._halves import better, side_by_side, solve_in_parts
+from ._halves import better, reinforced, side_by_side, solve_in_parts
 from ._hop import hopped
 from ._legs import legs
 from ._linearized import linearized
@@ -139,9 +139,9 @@ def fit(
     - `command`: the channel that drives the bench; `outputs`: the channels compared (all measured ones the model
       predicts).
     - `fix`: parameters held at a value [SI unit].
-    - `seed`, `starts`: of the random starts; `iterations`: bound on the last leg of the walk; `solver`: a word or an
-      Optax transformation; `substeps` of the bench per row, `None` for as many as leave the estimates within half a
-      standard error of where half the step would put them.
+    - `seed`, `starts`: of the random starts, which others join where they end apart on short windows; `iterations`:
+      bound on the last leg of the walk; `solver`: a word or an Optax transformation; `substeps` of the bench per row,
+      `None` for as many as leave the estimates within half a standard error of where half the step would put them.
     - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
     - `window` [s]: cut logs into pieces of near this length, each with an initial angle and speed of its own, which
       its own rows tell, in `hold_out` too.
@@ -166,16 +166,15 @@ def fit(
         # Refused here rather than after the fit.
         setup(model, held, like=made)
     logs = list(made.logs)
-    points = begin(
+    beginning = (
         model.free,
         made.problem.owner,
         [parameter.start for parameter in model.free.parameters],
         regressed(logs, torque_constant(model)),
         len(made.cut),
         len(made.problem.batch.initial),
-        starts,
-        seed,
     )
+    points = begin(*beginning, starts, seed)
     walk, mover = legs(made, replay, iterations), solver_named(solver)
     whole = dataclasses.replace(walk[-1], words="last leg")
     on_the_way = max(whole.gain, _ON_THE_WAY) if mover.normal_equations else whole.gain
@@ -183,7 +182,9 @@ def fit(
     reverse = not mover.normal_equations
     problem = made.problem.stepped(substeps or 1, reverse)
     some = _part(made)
-    points, values, trace = _walked(made, problem, points, walk, mover, progress, some)
+    points, values, trace = _walked(
+        made, problem, points, lambda count: scouts(*beginning, count, seed), walk, mover, progress, some
+    )
     if len(some) < len(made.cut):
         points, values = _spread_out(points, values, some, len(made.cut)), np.zeros(1)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
@@ -274,6 +275,7 @@ def _walked(
     made: Setup,
     problem: Problem,
     points: Point,
+    more_starts: Callable[[int], Point],
     walk: Sequence[Stage],
     mover: Solver,
     progress: Callable[[str, int, float], None],
@@ -282,13 +284,19 @@ def _walked(
     """The walk over `some` of the pieces, each leg in units of how far off the best start is when it begins.
 
     Far from the optimum the noise of a sensor is no measure: a loss that is already linear there has kinks and local
-    minima where a quadratic one is a bowl. The better half of the starts goes on to the last leg.
+    minima where a quadratic one is a bowl. After the first leg `more_starts` may join; the better half of the starts
+    goes on to the last leg.
     """
     if len(some) < len(made.cut):
         points = Point(points.coordinates, points.initial[:, some])
         batch = jax.tree_util.tree_map(lambda x: x[some], problem.batch)
         problem = dataclasses.replace(problem, batch=batch, reset=problem.reset[some], counts=problem.counts[some])
         walk = [dataclasses.replace(stage, reset=stage.reset[some]) for stage in walk]
+
+    def joining(number: int) -> Point:
+        found = more_starts(number)
+        return Point(found.coordinates, found.initial[:, some])
+
     count = points.coordinates.shape[0]
     lanes, values, trace = side_by_side(mover, count, len(walk)), np.zeros(count), []
     compile_ahead(mover, problem, _first(points, lanes))
@@ -302,7 +310,11 @@ def _walked(
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
         scaled = eqx.tree_at(lambda p: p.scales, staged, scales(sigma, dict.fromkeys(sigma, BEND)))
         points, values, more = solve_in_parts(mover, scaled, points, stage, progress, lanes)
-        at, trace = chosen(points, values), trace + more
+        trace += more
+        if stage is walk[0]:
+            points, values, more = reinforced(mover, scaled, points, values, stage, joining, progress, lanes)
+            trace += more
+        at = chosen(points, values)
     return points, values, trace
 
 
