@@ -15,7 +15,7 @@ from ._known import Known, known
 from ._log import Log
 from ._metrics import Comparison, comparisons
 from ._normal_equations import Point
-from ._problem import Problem
+from ._problem import Jacobian, Problem
 from ._result import Fit
 from ._settle import settled
 from ._setup import Setup, setup, usable_rows
@@ -103,13 +103,15 @@ def conclude(
     sensor_misfit: dict[str, float],
     trace: list[tuple[str, int, float]],
     settings: dict[str, Any],
+    ended: Jacobian | None = None,
     lanes: int = 1,
 ) -> tuple[Fit, float, float, Known]:
     """The result at the best of `points`, by how many standard errors halving the step would move an identified
     parameter at most, which share of the residuals it would change, and what is known there; `problem` is that of
-    `made` with the last scales and resets, `lanes` as for `linearized`."""
+    `made` with the last scales and resets, `ended` the problem around the best point where that is known already,
+    `lanes` as for `linearized`."""
     point = chosen(points, values)
-    (here,) = known(made, problem, [point], lanes)
+    (here,) = known(made, problem, [point], lanes, None if ended is None else [ended])
     channels = list(problem.batch.channels)
     ends = _equal(problem, points, values, here)
     disagreeing = _disagreeing(made, ends, point, here)

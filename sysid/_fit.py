@@ -16,6 +16,7 @@ from ._adjust import adjusted
 from ._begin import begin, scouts
 from ._compile_ahead import compile_ahead
 from ._conclude import chosen, conclude
+from ._defect import moved_to_finer
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
 from ._halves import better, reinforced, side_by_side, solve_in_parts
@@ -25,7 +26,7 @@ from ._linearized import linearized
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
-from ._problem import Problem
+from ._problem import Jacobian, Problem
 from ._profile import profile_cautions, profiled_coordinates, profiles
 from ._remainder import named
 from ._result import Fit
@@ -48,6 +49,9 @@ _WALKED_ROWS = 32_768
 
 _ON_THE_WAY = 1e-4
 """Share of the cost that an iteration must gain on a leg that is not the last: more would be gained in other units."""
+
+_POLISHED = 1e-5
+"""Share of the cost that a step must gain next to the optimum, where each gains the square of what the last did."""
 
 _STEP_TOLERANCE = 0.5
 _MOST_HOPS = 8
@@ -188,7 +192,7 @@ def fit(
     if len(some) < len(made.cut):
         points, values = _spread_out(points, values, some, len(made.cut)), np.zeros(1)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
-    points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, whole, progress)
+    points, values, problem, misfit, ended, more = _balanced(made, problem, points, values, mover, whole, progress)
     trace += more
     for _ in range(_MOST_HOPS):
         around = hopped(made, chosen(points, values), points.coordinates.shape[0])
@@ -202,7 +206,7 @@ def fit(
             break
         # The channels are counted anew: what the delay spoiled was no measure.
         unscaled = eqx.tree_at(lambda p: p.scales, problem, made.problem.scales)
-        points, values, problem, misfit, more = _balanced(made, unscaled, moved, ends, mover, whole, progress)
+        points, values, problem, misfit, ended, more = _balanced(made, unscaled, moved, ends, mover, whole, progress)
         trace += more
     while True:
         count = int(problem.substeps)
@@ -217,7 +221,7 @@ def fit(
             solver=mover.name,
         )
         result, shift, share, here = conclude(
-            made, problem, points, values, held, misfit, trace, chosen_settings, _lanes(mover, points)
+            made, problem, points, values, held, misfit, trace, chosen_settings, ended, _lanes(mover, points)
         )
         # A model that is far off the log gains nothing from a finer step, unless the step is what puts it off.
         rough = max(misfit.values()) > _NOISE_LIKE**2 and share < _STEP_SHARE
@@ -228,9 +232,12 @@ def fit(
         # The error of a second-order step falls fourfold with each halving.
         halvings = int(np.ceil(np.log(shift / _STEP_TOLERANCE) / np.log(4)))
         count = min(count * 2**halvings, _MOST_SUBSTEPS)
-        problem = eqx.tree_at(lambda p: p.scales, problem.stepped(count, reverse), made.problem.scales)
-        finer = dataclasses.replace(whole, words=f"{count} steps per row")
-        points, values, problem, misfit, more = _balanced(made, problem, points, values, mover, finer, progress)
+        coarse, finer = problem, dataclasses.replace(whole, words=f"{count} steps per row")
+        problem = eqx.tree_at(lambda p: p.scales, coarse.stepped(count, reverse), made.problem.scales)
+        if mover.normal_equations:
+            points, values, more = moved_to_finer(coarse, problem, points, values, mover, finer, progress)
+            finer, trace = dataclasses.replace(finer, gain=_POLISHED, patience=1), trace + more
+        points, values, problem, misfit, ended, more = _balanced(made, problem, points, values, mover, finer, progress)
         trace += more
     best, lanes = chosen(points, values), points.coordinates.shape[0]
     valleys = profiles(made, problem, best, here, profiled, lanes, progress)
@@ -326,11 +333,12 @@ def _balanced(
     mover: Solver,
     last: Stage,
     progress: Callable[[str, int, float], None],
-) -> tuple[Point, np.ndarray, Problem, dict[str, float], list[tuple[str, int, float]]]:
+) -> tuple[Point, np.ndarray, Problem, dict[str, float], Jacobian, list[tuple[str, int, float]]]:
     """The last leg, each channel counted by how well the model can follow it, and linear beyond its sensor's noise.
 
     In units of sensor noise alone, the channel that is furthest off would rule; where the residuals are the noise,
-    those are the units. Also returns the mean square residual per channel in sensor noise.
+    those are the units. Also returns the mean square residual per channel in sensor noise, and the problem around the
+    best end.
     """
     compile_ahead(mover, problem, points)
     begun = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
@@ -340,6 +348,8 @@ def _balanced(
     bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
     points, values, trace = solve(mover, balanced, points, [last], progress)
-    ended = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
-    misfit, _ = _off(problem, np.asarray(ended.residuals))
-    return points, values, balanced, misfit, trace
+    ended = linearized(balanced, chosen(points, values), lanes=_lanes(mover, points))
+    # In sensor noise, of which the balanced scales are multiples.
+    share = np.array([spread[c] for c in problem.batch.channels])[None, :, None]
+    misfit, _ = _off(problem, np.asarray(ended.residuals) * share)
+    return points, values, balanced, misfit, ended, trace

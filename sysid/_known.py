@@ -41,9 +41,11 @@ class Known:
         return sum(d.spread <= OPEN for d in self.directions)
 
 
-def known(made: Setup, problem: Problem, points: Sequence[Point], lanes: int = 1) -> list[Known]:
+def known(
+    made: Setup, problem: Problem, points: Sequence[Point], lanes: int = 1, around: Sequence[Jacobian] | None = None
+) -> list[Known]:
     """What is known around each of the points; `problem` is that of `made` with the last scales and resets, `lanes` as
-    for `each_linearized`."""
+    for `each_linearized`, `around` its result where that is known already."""
     free, owners = made.model.free.parameters, list(enumerate(problem.owner))
     values = [
         np.array([float(problem.unknowns.bijectors[o].value(point.coordinates[k])) for k, o in owners])
@@ -53,7 +55,7 @@ def known(made: Setup, problem: Problem, points: Sequence[Point], lanes: int = 1
         np.array([stands_at_bound(free[o], float(value[k]), free[o].start) for k, o in owners], dtype=bool)
         for value in values
     ]
-    here = each_linearized(problem, points, lanes=lanes)
+    here = each_linearized(problem, points, lanes=lanes) if around is None else around
     halved = each_linearized(problem, points, finer=2, lanes=lanes)
     # A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is taken at
     # a typical value.

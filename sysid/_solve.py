@@ -34,13 +34,14 @@ class Solver:
 
 @dataclasses.dataclass(frozen=True)
 class Stage:
-    """One leg of the walk: `reset` rows as data, at most `iterations`, until a step gains less than `gain` of the
-    cost."""
+    """One leg of the walk: `reset` rows as data, at most `iterations`, until `patience` steps one after the other gain
+    less than `gain` of the cost."""
 
     words: str
     reset: np.ndarray
     iterations: int
     gain: float
+    patience: int = 2
 
 
 def begin(solver: Solver, points: Any) -> Any:
@@ -150,7 +151,9 @@ def solve(
     for stage in stages:
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
         states, least, quiet = _begin(solver, points), np.inf, 0
-        patience, gain = (2, stage.gain) if solver.normal_equations else (_PATIENCE, stage.gain / _PATIENCE)
+        patience, gain = stage.patience, stage.gain
+        if not solver.normal_equations:
+            patience, gain = _PATIENCE, stage.gain / _PATIENCE
         kept, costs = points, np.full(points.coordinates.shape[0], np.inf)
         for iteration in range(stage.iterations):
             before = points

@@ -124,7 +124,9 @@ def fit_logs(
     starts: Annotated[int, typer.Option(min=1, help="How many points the search begins from.")] = 6,
     solver: Annotated[str, typer.Option(help="levenberg-marquardt, adam or lbfgs.")] = "levenberg-marquardt",
     iterations: Annotated[int, typer.Option(min=1, help="At most, on the whole logs.")] = 60,
-    substeps: Annotated[int, typer.Option(min=1, help="Steps of the simulation per row.")] = 1,
+    substeps: Annotated[
+        int | None, typer.Option(min=1, help="Steps of the simulation per row; as many as it takes unless given.")
+    ] = None,
     window: Annotated[float | None, typer.Option("--window", help="Cut logs into windows this long [s].")] = None,
     profile: Annotated[
         list[str] | None,

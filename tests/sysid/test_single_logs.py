@@ -1,9 +1,19 @@
 """Several logs of one motor, each fitted by itself beside the joint fit."""
 
+import dataclasses
+
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
 import sysid
+from sysid._choose import choose_model
+from sysid._linearized import linearized
+from sysid._log_by_log import LogByLog
+from sysid._normal_equations import Point
+from sysid._problem import INITIAL_REACH
+from sysid._setup import setup
 
 from .motor_logs import TRUTH, brushed, log
 
@@ -57,3 +67,30 @@ def test_motors_that_differ_are_told_apart():
     caution = next(c for c in result.cautions if c.code == "logs_disagree")
     assert "resistance" in caution.parameters
     assert result.status == "warning"
+
+
+def test_a_step_is_that_of_the_normal_equations_of_one_log(alike):
+    assert alike.spreads
+    model = choose_model(logs(1.25, 1.3, 1.4))
+    made = setup(model, logs(1.25, 1.3, 1.4))
+    problem = made.problem.stepped(1, reverse=False)
+    free = model.free
+    coordinates = free.coordinates([parameter.start for parameter in free.parameters])
+    states = jnp.asarray(np.random.default_rng(3).normal(size=(3, len(problem.initial_names))))
+    point = Point(jnp.asarray(coordinates), states)
+    each = LogByLog(problem, 1)
+    (around,) = each.look([each.start(point)])
+    damping = 0.3
+    (reached,) = each.steps(around, np.full((1, 3), damping))
+    found = linearized(problem, point)
+    for n in range(3):
+        alone = dataclasses.replace(problem, counts=jnp.asarray(np.eye(3)[n]))
+        with jax.numpy_dtype_promotion("standard"):
+            value, normal = alone.normal(point, found)
+        # Initial states of the other logs are believed all the same, which costs something wherever they stand.
+        others = float(jnp.sum(jnp.delete(states, n, axis=0) ** 2)) / INITIAL_REACH**2 / 2
+        assert around.cost[n] == pytest.approx(float(value) - others, rel=1e-12)
+        step = normal.step(jnp.asarray(damping))
+        move = np.clip(np.asarray(step.coordinates), -2, 2)
+        assert reached.local[n] - np.asarray(coordinates) == pytest.approx(move, rel=1e-6, abs=1e-9)
+        assert reached.initial[n] - np.asarray(states[n]) == pytest.approx(np.asarray(step.initial[n]), rel=1e-6)
