@@ -74,7 +74,7 @@ TESTS = {
     "_mjcf_voltage": "mjcf mujoco",
     "_motor": "full_actuator lumped_thermal two_node_thermal mujoco",
     "_newton_drive": "newton",
-    "_passivity": "passivity",
+    "_passivity": "passivity lugre",
     "_position_pid": "controllers mujoco",
     "_region": "region",
     "_request": "battery supply full_actuator limits mujoco",

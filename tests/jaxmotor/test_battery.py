@@ -1,5 +1,7 @@
 """Batteries: balance of this very step, charge, energy, and the sag laws of others."""
 
+import dataclasses
+
 import equinox as eqx
 import jax
 import jax.flatten_util
@@ -72,6 +74,17 @@ def test_source_and_loads_balance(seed, count, source, resistance):
     # The highest: above it the source could feed more than the loads take.
     for higher in voltage * (1 + 1e-6) + np.geomspace(1e-6, 100, 60):
         assert higher * (higher - source) + resistance * power(loads, higher) > -1e-9 * scale
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_balance_knows_no_unit(seed):
+    """In millivolts and milliamperes it is the same balance: no voltage is small by itself."""
+    loads, small = random_loads(np.random.default_rng(seed), 3), 1e-3
+    scaled = dataclasses.replace(
+        loads,
+        **{name: getattr(loads, name) * small for name in ("constant", "lower", "upper", "offset")},
+    )
+    np.testing.assert_allclose(balance(24.0 * small, 0.5, scaled), small * balance(24.0, 0.5, loads), rtol=1e-12)
 
 
 def test_a_stiff_source_does_not_sag():

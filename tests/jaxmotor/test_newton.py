@@ -9,6 +9,7 @@ import pytest
 
 import jaxmotor as jm
 from jaxmotor import urdf
+from jaxmotor._controller import Demand
 from jaxmotor._engine_numbers import to_isaaclab, to_newton
 from jaxmotor._newton import newton_dc_clamp, newton_motor_dc, position_based_limit
 from jaxmotor._newton_drive import (
@@ -49,6 +50,23 @@ def ideal(controller, **stages):
 
 ONE = jm.QuasiStaticParams(1.0, 1.0, 1.0)
 DT = jnp.asarray(1e-3)
+
+
+def test_pid_by_hand():
+    """tau = const + ff + kp e + ki s + kd (qd* - qd) with the integral that holds this step's error."""
+    params = NewtonPIDParams(3.0, 0.5, 7.0, 1.0, 0.25)
+    state = NewtonPID().init(params)
+    demand = Demand((jnp.asarray(0.8), jnp.asarray(2.0), jnp.asarray(0.125)), None, ONE)
+    first, request = NewtonPID().step(state, params, demand, jnp.asarray(0.2), jnp.asarray(0.4), jnp.asarray(0.1))
+    assert float(first.integral) == pytest.approx(0.06, rel=1e-14)
+    by_hand = 0.25 + 0.125 + 3 * 0.6 + 7 * 0.06 + 0.5 * 1.6
+    assert float(request.torque) == pytest.approx(by_hand, rel=1e-14)
+    bounded, request = NewtonPID().step(
+        first, dataclasses.replace(params, integral_bound=jnp.asarray(0.1)), demand, jnp.asarray(0.2), jnp.asarray(0.4),
+        jnp.asarray(0.1),
+    )  # fmt: skip
+    assert float(bounded.integral) == 0.1
+    assert float(request.torque) == pytest.approx(by_hand + 7 * 0.04, rel=1e-14)
 
 
 def test_motor_dc_follows_the_page(goldens):
