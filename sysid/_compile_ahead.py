@@ -11,7 +11,8 @@ from ._timing import compiling_together
 
 def compile_ahead(solver: Solver, problem: Problem, points: Point) -> None:
     """Compile what a walk of these starts runs, on a core each; where that is done, nothing happens."""
-    if not solver.normal_equations:
+    # What one device compiles is no program of several.
+    if not solver.normal_equations or len(problem.batch.dt.sharding.device_set) > 1:
         return
     with compiling_together(), concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [

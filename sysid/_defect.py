@@ -8,7 +8,7 @@ the place of most of a fine walk.
 import dataclasses
 from collections.abc import Callable
 
-import jax.numpy as jnp
+import jax
 import numpy as np
 from jaxtyping import Array
 
@@ -43,4 +43,4 @@ def moved_to_finer(
 def _moved(measured: Array, coarse: Array, fine: Array) -> Array:
     """Where a run is not finite nothing can be said of its steps."""
     by = np.asarray(coarse) - np.asarray(fine)
-    return jnp.asarray(np.asarray(measured) + np.where(np.isfinite(by), by, 0.0))
+    return jax.device_put(np.asarray(measured) + np.where(np.isfinite(by), by, 0.0), measured.sharding)

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+from jax.sharding import Mesh
 
 import jaxmotor as jm
 
@@ -34,6 +35,7 @@ from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
 from ._single_logs import single_logs, spread_cautions
 from ._solve import Solver, Stage, solve
 from ._solvers import solver_named
+from ._split import split
 from ._start import regressed
 from ._timing import compile_seconds
 from ._windows import scales
@@ -131,6 +133,7 @@ def fit(
     friction: str | None = None,
     profile: Sequence[str] = (),
     each_log: bool = True,
+    mesh: Mesh | None = None,
     progress: Callable[[str, int, float], None] = _silent,
 ) -> Fit:
     """Fit the free parameters of a model to logs.
@@ -152,6 +155,7 @@ def fit(
     - `friction`: a name in `FRICTION_MODELS` (BAM's M1 to M6, LuGre) in place of the model's own.
     - `profile`: names of free parameters whose profile likelihood is wanted.
     - `each_log`: of several logs, fit each by itself as well, to tell how far apart they are.
+    - `mesh`: devices among which logs and windows are divided; all of this process's devices if `None`.
     - `progress(words, iteration, cost)`: called after every iteration.
 
     **Returns:** a `Fit`. **Raises:** `ModelError`, `LogError` for what cannot be fitted, before anything is computed.
@@ -184,6 +188,7 @@ def fit(
     on_the_way = max(whole.gain, _ON_THE_WAY) if mover.normal_equations else whole.gain
     walk = [*walk[:-1], dataclasses.replace(walk[-1], gain=on_the_way)]
     reverse = not mover.normal_equations
+    made = dataclasses.replace(made, problem=split(made.problem, mesh))
     problem = made.problem.stepped(substeps or 1, reverse)
     some = _part(made)
     points, values, trace = _walked(

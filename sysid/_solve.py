@@ -15,6 +15,7 @@ from ._compiled import compiled
 from ._linearized import around
 from ._normal_equations import Point
 from ._problem import Jacobian, Problem
+from ._split import gathered
 
 _PATIENCE = 100
 """Iterations without a gain after which a solver that follows the gradient is at rest: such a one may climb first."""
@@ -103,6 +104,7 @@ def _advance(
     solver: Solver, problem: Problem, points: Point, states: Any, counts: Float[Array, "start segment"]
 ) -> tuple[Any, Any, Float[Array, " start"]]:
     """`advance` in two programs: the larger one also serves whoever asks what is known around a point."""
+    points, states = gathered(points), gathered(states)
     found = around(problem, points) if solver.normal_equations else None
     return _updated(solver, problem, points, states, counts, found)
 
