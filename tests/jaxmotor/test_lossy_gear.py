@@ -113,6 +113,15 @@ def test_efficiency_leaves_the_no_load_speed():
         assert speeds[-1] == pytest.approx(12 / 0.05 / RATIO, rel=1e-9)
 
 
+def test_the_losses_carry_the_damping_of_the_load():
+    """At rest of the speed tau = (f + b1) / eta1 with f N = d w: w = N (eta1 tau - b1) / d."""
+    actuator, own, inertia = bench(params())
+    whole = jm.Bench(actuator, jm.RigidLoad())
+    both = jm.BenchParams(own, jm.RigidLoadParams(inertia, damping=2.0))
+    state, _ = jax.jit(jm.rollout, static_argnums=4)(whole, whole.init(both), both, jnp.full(2000, 0.5), 1e-2)
+    assert float(state.qvel) == pytest.approx(RATIO * (0.8 * 0.5 - 0.02) / 2, rel=1e-9)
+
+
 def test_back_driven_rotor_looks_heavier():
     """Reflected rotor inertia J N^2 / eta2 when the load turns it, J N^2 / eta1 as the load sees it when driving."""
     quiet = params(driving_friction=0.0, driven_friction=0.0)
