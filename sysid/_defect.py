@@ -8,7 +8,6 @@ the place of most of a fine walk.
 import dataclasses
 from collections.abc import Callable
 
-import jax
 import numpy as np
 from jaxtyping import Array
 
@@ -17,6 +16,7 @@ from ._linearized import linearized
 from ._normal_equations import Point
 from ._problem import Problem
 from ._solve import Solver, Stage, solve
+from ._split import laid_like
 
 
 def moved_to_finer(
@@ -43,4 +43,4 @@ def moved_to_finer(
 def _moved(measured: Array, coarse: Array, fine: Array) -> Array:
     """Where a run is not finite nothing can be said of its steps."""
     by = np.asarray(coarse) - np.asarray(fine)
-    return jax.device_put(np.asarray(measured) + np.where(np.isfinite(by), by, 0.0), measured.sharding)
+    return laid_like(measured, np.asarray(measured) + np.where(np.isfinite(by), by, 0.0))

@@ -20,7 +20,7 @@ from ._conclude import chosen, conclude
 from ._defect import moved_to_finer
 from ._errors import ModelError
 from ._free import Free, free as free_named, places
-from ._halves import better, reinforced, side_by_side, solve_in_parts
+from ._halves import better, first_leg, side_by_side, solve_in_parts
 from ._hop import hopped
 from ._legs import legs
 from ._linearized import linearized
@@ -146,9 +146,10 @@ def fit(
     - `command`: the channel that drives the bench; `outputs`: the channels compared (all measured ones the model
       predicts).
     - `fix`: parameters held at a value [SI unit].
-    - `seed`, `starts`: of the random starts, which others join where they end apart on short windows; `iterations`:
-      bound on the last leg of the walk; `solver`: a word or an Optax transformation; `substeps` of the bench per row,
-      `None` for as many as leave the estimates within half a standard error of where half the step would put them.
+    - `seed`, `starts`: of the random starts: half as many where these end alike on short windows, others join where
+      they end apart; `iterations`: bound on the last leg of the walk; `solver`: a word or an Optax transformation;
+      `substeps` of the bench per row, `None` for as many as leave the estimates within half a standard error of where
+      half the step would put them.
     - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
     - `window` [s]: cut logs into pieces of near this length, each with an initial angle and speed of its own, which
       its own rows tell, in `hold_out` too.
@@ -296,7 +297,7 @@ def _walked(
     """The walk over `some` of the pieces, each leg in units of how far off the best start is when it begins.
 
     Far from the optimum the noise of a sensor is no measure: a loss that is already linear there has kinks and local
-    minima where a quadratic one is a bowl. After the first leg `more_starts` may join; the better half of the starts
+    minima where a quadratic one is a bowl. On the first leg `more_starts` may join; the better half of the starts
     goes on to the last leg.
     """
     if len(some) < len(made.cut):
@@ -321,12 +322,11 @@ def _walked(
         _, spread = _off(staged, np.asarray(around.residuals))
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
         scaled = eqx.tree_at(lambda p: p.scales, staged, scales(sigma, dict.fromkeys(sigma, BEND)))
-        points, values, more = solve_in_parts(mover, scaled, points, stage, progress, lanes)
-        trace += more
         if stage is walk[0]:
-            points, values, more = reinforced(mover, scaled, points, values, stage, joining, progress, lanes)
-            trace += more
-        at = chosen(points, values)
+            points, values, more = first_leg(mover, scaled, points, stage, joining, progress, lanes)
+        else:
+            points, values, more = solve_in_parts(mover, scaled, points, stage, progress, lanes)
+        at, trace = chosen(points, values), trace + more
     return points, values, trace
 
 

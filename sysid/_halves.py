@@ -1,7 +1,8 @@
 """Starts that walk in two halves, and the better half of them all that goes on: one compiled program serves both.
 
 Short windows tell most of what a start is worth; on whole runs only promising ones are worth their time. Where the
-starts end apart on the shortest windows, scouts look there for better ones.
+first half ends alike on the shortest windows, the other is not needed; where the better half ends apart, scouts look
+for better ones.
 """
 
 import dataclasses
@@ -22,7 +23,9 @@ _SCOUTED = 4
 """Iterations that tell whether a scout is worth more."""
 
 _AGREED = 0.02
-"""Share of the cost within which the better half of the starts ends alike."""
+"""Share of the cost within which starts end alike."""
+
+_FEWEST_AGREED = 3
 
 
 def side_by_side(mover: Solver, starts: int, legs: int) -> int:
@@ -51,8 +54,7 @@ def solve_in_parts(
         parts.append(_taken(moved, np.arange(kept)))
         values.append(costs[:kept])
         trace += more
-    joined = jax.tree_util.tree_map(lambda *x: jnp.asarray(np.concatenate([np.asarray(p) for p in x])), *parts)
-    return joined, np.concatenate(values), trace
+    return _joined(parts), np.concatenate(values), trace
 
 
 def better(points: Point, values: np.ndarray, lanes: int) -> Point:
@@ -66,32 +68,43 @@ def _taken(points: Point, rows: np.ndarray) -> Point:
     return jax.tree_util.tree_map(lambda x: jnp.asarray(np.asarray(x)[rows]), points)
 
 
-def reinforced(
+def first_leg(
     mover: Solver,
     problem: Problem,
     points: Point,
-    values: np.ndarray,
     stage: Stage,
     scouts: Callable[[int], Point],
     progress: Callable[[str, int, float], None],
     lanes: int,
 ) -> tuple[Point, np.ndarray, list[tuple[str, int, float]]]:
-    """As many points as before, the best of them and of `scouts(number)` where the better half of them ends apart.
+    """As `solve_in_parts`, with as many starts as it takes: the first `lanes` where they end alike, else all; where the
+    better of these end apart, the best of them and of `scouts(number)`.
 
     A rough cost has many valleys, and which is deep shows within few iterations.
     """
     starts = points.coordinates.shape[0]
-    ends = np.sort(np.where(np.isfinite(values), values, np.inf))[:lanes]
-    if lanes == starts or ends[-1] <= ends[0] * (1 + _AGREED):
-        return points, values, []
-    short = dataclasses.replace(stage, words="more starts", iterations=_SCOUTED)
-    found, costs, trace = solve_in_parts(mover, problem, scouts(_SCOUTS * starts), short, progress, lanes)
-    together = jax.tree_util.tree_map(
-        lambda a, b: jnp.asarray(np.concatenate([np.asarray(a), np.asarray(b)])), points, found
+    first, values, trace = solve(mover, problem, _taken(points, np.arange(lanes)), [stage], progress)
+    if starts == lanes or (lanes >= _FEWEST_AGREED and _alike(values)):
+        return first, values, trace
+    others, costs, more = solve_in_parts(
+        mover, problem, _taken(points, np.arange(lanes, starts)), stage, progress, lanes
     )
+    points, values, trace = _joined([first, others]), np.concatenate([values, costs]), trace + more
+    if _alike(values[_best(values, lanes)]):
+        return points, values, trace
+    short = dataclasses.replace(stage, words="more starts", iterations=_SCOUTED)
+    found, costs, more = solve_in_parts(mover, problem, scouts(_SCOUTS * starts), short, progress, lanes)
     costs = np.concatenate([values, costs])
     best = _best(costs, starts)
-    return _taken(together, best), costs[best], trace
+    return _taken(_joined([points, found]), best), costs[best], trace + more
+
+
+def _alike(values: np.ndarray) -> bool:
+    return bool(np.all(np.isfinite(values)) and np.max(values) <= np.min(values) * (1 + _AGREED))
+
+
+def _joined(parts: list[Point]) -> Point:
+    return jax.tree_util.tree_map(lambda *x: jnp.asarray(np.concatenate([np.asarray(p) for p in x])), *parts)
 
 
 def _best(values: np.ndarray, count: int) -> np.ndarray:

@@ -7,6 +7,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
+from jaxtyping import Array
 
 from ._problem import Problem
 
@@ -28,3 +29,10 @@ def split(problem: Problem, mesh: Mesh | None) -> Problem:
 def gathered(tree: Any) -> Any:
     """What programs left on several devices, as the small arrays that the next of them begins from."""
     return jax.tree_util.tree_map(lambda x: jnp.asarray(np.asarray(x)) if len(x.sharding.device_set) > 1 else x, tree)
+
+
+def laid_like(array: Array, values: np.ndarray) -> Array:
+    """The values on the devices of the array; on a single one without a word of it, as a program was compiled for."""
+    if len(array.sharding.device_set) == 1:
+        return jnp.asarray(values)
+    return jax.device_put(values, array.sharding)
