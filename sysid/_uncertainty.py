@@ -1,15 +1,19 @@
 """Error bars that hold for residuals which are neither white nor Gaussian.
 
 The estimate solves sum_t psi(z_t) J_t = 0, so its covariance is H^-1 M H^-1 with H = J' psi'(z) J and M the variance of
-that sum. M uses an autoregression of psi(z) per channel: residuals of real logs are correlated over many rows, and
-counting them as independent makes errors several times too small.
+that sum. M uses an autoregression of psi(z) per channel, with what the fit took of the noise given back: residuals of
+real logs are correlated over many rows, and counting them as independent makes errors several times too small.
 """
 
 import dataclasses
 
 import numpy as np
 
-from ._autocorrelation import autoregression, spread
+from ._autocorrelation import spread
+from ._restricted import Stretch, processes
+
+_BELIEF = 1e-2
+"""Information on an initial state, in units of its width, before any row is seen."""
 
 _UNSEEN = 1e-12
 """Eigenvalue of the information [1], in units of its diagonal, below which it is rounding."""
@@ -67,16 +71,25 @@ def uncertainty(
     for s in range(segments):
         flat = derivatives[s].reshape(channels * length, derivatives.shape[-1])
         weights = (slopes[s] * usable[s]).reshape(-1)
-        columns.append(_without_initial(flat, weights, local, 1e-2).reshape(channels, length, local))
+        columns.append(_without_initial(flat, weights, local, _BELIEF).reshape(channels, length, local))
+    found = processes(
+        [
+            Stretch(
+                [influence[s, c][usable[s, c]] for c in range(channels)],
+                [(derivatives[s, c] * slopes[s, c][:, None])[usable[s, c]] for c in range(channels)],
+                pick[s],
+            )
+            for s in range(segments)
+        ],
+        prior,
+        _BELIEF,
+    )
     correlation, inflation, misfit = {}, {}, {}
-    for c in range(channels):
+    for c, (coefficients, variance) in enumerate(found):
         runs = [influence[s, c][usable[s, c]] for s in range(segments)]
         rows = sum(len(r) for r in runs)
         if rows == 0:
             continue
-        coefficients, variance = autoregression(runs)
-        # Fitted residuals are smaller than the noise by the degrees of freedom that the fit used.
-        variance *= rows / max(rows - total / channels, 1)
         for s in range(segments):
             kept = usable[s, c]
             part = columns[s][c][kept]
