@@ -35,7 +35,8 @@ def begin(
     starts: int,
     seed: int,
 ) -> Point:
-    """`starts` points: the given values, those with what regression found, and random ones around the latter.
+    """`starts` points: the given values, those with what regression found, and random ones around the latter; delays
+    of all but the first stand on a grid.
 
     **Arguments:** `owner`: free parameter of each coordinate; `given`: value of each free parameter; `pieces`,
     `states`: numbers of segments and of initial states of each.
@@ -46,7 +47,7 @@ def begin(
     for number in range(starts):
         # Where regression found nothing, the second start would be the first.
         random = number >= 2 or (number == 1 and informed == list(given))
-        share = (number + 0.5) / starts
+        share = (number - 0.5) / (starts - 1) if number > 0 else None
         rows.append(_row(free, owner, given if number == 0 else informed, share, generator if random else None))
     return Point(jnp.asarray(np.stack(rows)), jnp.zeros((starts, pieces, states)))
 
@@ -73,13 +74,17 @@ def _informed(free: Free, given: Sequence[float], regressed: Mapping[str, float]
 
 
 def _row(
-    free: Free, owner: Sequence[int], values: Sequence[float], share: float, generator: np.random.Generator | None
+    free: Free,
+    owner: Sequence[int],
+    values: Sequence[float],
+    share: float | None,
+    generator: np.random.Generator | None,
 ) -> np.ndarray:
-    """Coordinates of the values, moved at random where a generator is given; delays stand at `share` of their grid."""
+    """Coordinates of the values, moved at random where a generator is given; delays at `share` of their grid, if so."""
     coordinates = np.array(np.asarray(free.coordinates(values))[list(owner)])
     if generator is not None:
         coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
     for k, index in enumerate(owner):
-        if free.parameters[index].name == "delay":
+        if share is not None and free.parameters[index].name == "delay":
             coordinates[k] = _on_grid(free.parameters[index], share)
     return coordinates

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+from sysid._adjust import free_parameter
 from sysid._begin import begin
 from sysid._choose import choose_model
+from sysid._free import Free, places
 from sysid._start import electrical_lag, regressed
 
 from .motor_logs import TRUTH, brushed, log
@@ -66,3 +68,16 @@ def test_starts_are_the_given_the_regressed_and_random_ones():
     assert np.exp(points.coordinates[1, k]) == pytest.approx(3.0)
     assert len(np.unique(np.asarray(points.coordinates), axis=0)) == 6
     assert points.initial.shape == (6, 1, 2)
+
+
+def test_a_stated_delay_is_the_first_start_and_the_others_scan():
+    model = choose_model([log(brushed(seed=1))])
+    delay = free_parameter(places(model.subject)["delay"], model.subject, start=0.07, upper=0.5)
+    points = begin(Free((delay,)), [0], [0.07], {}, 1, 2, starts=6, seed=0)
+    found = [float(delay.bijector().value(c)) for c in points.coordinates[:, 0]]
+    assert found[0] == pytest.approx(0.07)
+    assert np.all(np.diff(found[1:]) > 0)
+    assert found[1] < 0.01
+    assert found[-1] > 0.25
+    alone = begin(Free((delay,)), [0], [0.07], {}, 1, 2, starts=1, seed=0)
+    assert float(delay.bijector().value(alone.coordinates[0, 0])) == pytest.approx(0.07)
