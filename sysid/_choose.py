@@ -50,6 +50,9 @@ def choose_model(logs: Sequence[Log], values: Mapping[str, float] | None = None,
 def _draft(logs: Sequence[Log], channels: set[str]) -> Draft:
     moving = bool({"position", "velocity"} & channels)
     command = logs[0].units.get("command", "") if "command" in channels else None
+    if command and any(finding.code == "unsigned_torque" for log in logs for finding in log.findings):
+        # A torque whose sign is that of the motion would drive it whatever it does.
+        channels = channels - {"torque"}
     if command == "rad" and "position" in channels and all("kp" in log.conditions for log in logs):
         return _firmware_servo(logs)
     if "voltage" in channels and (moving or "current" in channels):

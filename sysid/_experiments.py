@@ -40,6 +40,9 @@ _EXPERIMENTS = {
     "proportional_gain": "step the command with the load held, so that the voltage shows the gain alone",
     "current_limit": "stall the motor at full command with the current measured",
     "bus_voltage": "log the bus voltage",
+    "lag": "step the command, sampled several times within the lag; one that ends at zero is none: --fix lag=0",
+    "slew_rate": "step the command far, so that the motor follows the limit and not the step",
+    "load_friction": "repeat the same motion with a load several times as heavy",
     "delay": "command a ramp or a slow sine rather than steps, sampled much faster than the delay",
 }
 

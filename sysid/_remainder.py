@@ -2,7 +2,7 @@
 
 The last two are score tests: how much of the misfit one more unknown would take away, were it in the model. Its column
 is what the residuals would change by, less what the fitted parameters can do themselves, so that a delay which the
-inertia has swallowed in part is still found.
+inertia has swallowed in part is still found. A delay of whole rows is also tried out.
 """
 
 import dataclasses
@@ -39,12 +39,15 @@ _WARM = ("resistance", "motor_constant", "torque_constant", "back_emf_constant")
 
 @dataclasses.dataclass(frozen=True)
 class _Suspect:
-    """One more unknown: its `kind`, how an amount of it is told, its `column` (segment, channel, time)."""
+    """One more unknown: its `kind`, how an amount of it is told, its `column` (segment, channel, time); by how much the
+    misfit was seen to `fall` with a `tried` amount and all else as it was."""
 
     kind: str
     told: Callable[[float], Caution]
     column: np.ndarray
     least: float = -np.inf
+    tried: float = 0.0
+    fall: float = 0.0
 
 
 def named(
@@ -90,18 +93,25 @@ def _late_commands(made: Setup, problem: Problem, point: Point, residual: np.nda
     for rows in _LATER:
         delay = problem.subject.sensors.delay + jnp.asarray(rows * row, problem.subject.sensors.delay.dtype)
         later = eqx.tree_at(lambda p: p.subject.sensors.delay, problem, delay)
-        column = (np.asarray(linearized(later, point, lanes=lanes).residuals) - residual) / (rows * row)
+        moved = np.asarray(linearized(later, point, lanes=lanes).residuals)
+        column = (moved - residual) / (rows * row)
 
         def told(amount: float) -> Caution:
             return Caution(
                 "lagging_residuals",
-                f"the residuals lag: the motor acts about {1e3 * amount:.2g} ms later than commanded, a delay that the"
-                " model lacks; free it with --free delay (and --free lag), or check the stamps of the command",
+                f"the residuals lag: the motor acts about {_milliseconds(amount)} later than commanded, a delay that"
+                " the model lacks; free it with --free delay (and --free lag), or check the stamps of the command",
                 ("delay",),
             )
 
-        found.append(_Suspect("late", told, column, least=0.25 * row))
+        # Pulses of many sigmas, which a late command leaves, are no straight line in the delay: they go all at once.
+        fall = _power(problem, residual) - _power(problem, moved)
+        found.append(_Suspect("late", told, column, least=0.25 * row, tried=rows * row, fall=fall))
     return found
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{short(1e3 * seconds, 2 if seconds < 0.1 else 3)} ms"
 
 
 def _late_sensors(made: Setup, problem: Problem, predicted: dict[str, np.ndarray]) -> list[_Suspect]:
@@ -120,7 +130,7 @@ def _late_sensors(made: Setup, problem: Problem, predicted: dict[str, np.ndarray
             late = "late" if amount > 0 else "early"
             return Caution(
                 "lagging_residuals",
-                f"residuals of the {channel} lag: it is read about {1e3 * abs(amount):.2g} ms too {late}, by a filter"
+                f"residuals of the {channel} lag: it is read about {_milliseconds(abs(amount))} too {late}, by a filter"
                 " or a delay of its sensor that the model lacks; shift its stamps, or compare fewer channels",
             )
 
@@ -197,6 +207,7 @@ def _convicted(
             if suspect.kind in kinds or left[k, k] <= 1e-6 * gram[k, k] or gram[k, k] == 0:
                 continue
             amount, fall = -left[k, target] / left[k, k], left[k, target] ** 2 / left[k, k]
+            amount, fall = max([(amount, fall), (suspect.tried, suspect.fall)], key=lambda pair: pair[1])
             if amount > suspect.least and (best is None or fall > best[0]):
                 best = (fall, n, amount)
         if best is None or best[0] < max(_SHARE * (left[target, target] - floor), _SURE * floor / _count(problem)):
@@ -206,6 +217,17 @@ def _convicted(
         kinds.add(suspects[n].kind)
         known.append(target + 1 + n)
     return found
+
+
+def _bend(problem: Problem) -> np.ndarray:
+    """From how many sigmas on residuals count linearly, (channel, 1)."""
+    return np.array([max(BEND, float(problem.scales.bend[c])) for c in problem.batch.channels])[:, None]
+
+
+def _power(problem: Problem, residual: np.ndarray) -> float:
+    """Sum of squares of residuals, of which large ones count as little as they do in a fit."""
+    weights = usable_rows(problem) / np.sqrt(1 + (residual / _bend(problem)) ** 2)
+    return float(np.sum(weights * residual**2))
 
 
 def _count(problem: Problem) -> int:
@@ -232,7 +254,7 @@ def _gram(
     residuals' own that is noise."""
     usable, pick = usable_rows(problem), np.asarray(problem.batch.pick)
     channels = list(problem.batch.channels)
-    bend = np.array([max(BEND, float(problem.scales.bend[c])) for c in channels])[:, None]
+    bend = _bend(problem)
     noise = np.array([made.noise[c] / float(problem.scales.sigma[c]) for c in channels])[:, None]
     place = {int(k): n for n, k in enumerate(here.covered)}
     total, floor = np.zeros((len(place) + 1 + len(columns),) * 2), 0.0

@@ -10,6 +10,7 @@ import jaxmotor as jm
 from sysid._adjust import adjusted
 from sysid._choose import choose_model
 from sysid._errors import ModelError
+from sysid._finding import Finding
 from sysid._log import Log
 from sysid._model_entry import model_from_dict, model_to_dict
 from sysid._model_file import model_of, read_model
@@ -83,6 +84,15 @@ def test_firmware_servo_takes_what_each_log_states():
         model.overrides(log(**channels))
     held = adjusted(model, fix={"gain": 0.5})
     assert "bench.actuator.controller.gain" not in held.overrides(one)
+
+
+def test_a_torque_whose_sign_was_given_by_the_motion_drives_nothing():
+    servo = log(command=None, position=None, torque=None, units={"command": "rad"}, bus_voltage=None)
+    assert choose_model([servo]).command == "torque"
+    unsigned = servo.replace(findings=(Finding.of_log("unsigned_torque", "never negative"),))
+    model = choose_model([unsigned])
+    assert model.command == "command"
+    assert "position loop" in model.description
 
 
 def test_channels_that_drive_nothing_are_refused():
