@@ -42,6 +42,17 @@ def _without_initial(derivatives: np.ndarray, weights: np.ndarray, shared: int, 
     return derivatives[:, :shared] - own @ np.linalg.solve(matrix, weighted.T @ derivatives[:, :shared])
 
 
+def _gentle(residuals: np.ndarray, usable: np.ndarray, bends: np.ndarray) -> np.ndarray:
+    """From where on residuals are bent to tell their memory, (channel,): twice their own spread, or as in the fit.
+
+    Where a fit counts nearly all residuals linearly, psi is close to their sign, which is no autoregression: one of low
+    order forgets too soon. Outliers alone are kept from ruling.
+    """
+    own = [residuals[:, c][usable[:, c]] for c in range(len(bends))]
+    spread = [1.4826 * float(np.median(np.abs(r))) if len(r) else 0.0 for r in own]
+    return np.maximum(bends, 2 * np.array(spread))
+
+
 def uncertainty(
     residuals: np.ndarray,
     halved: np.ndarray,
@@ -72,11 +83,14 @@ def uncertainty(
         flat = derivatives[s].reshape(channels * length, derivatives.shape[-1])
         weights = (slopes[s] * usable[s]).reshape(-1)
         columns.append(_without_initial(flat, weights, local, _BELIEF).reshape(channels, length, local))
+    gently = _gentle(residuals, usable, bends)
+    eased = residuals / np.sqrt(1 + (residuals / gently[None, :, None]) ** 2)
+    steep = (1 + (residuals / gently[None, :, None]) ** 2) ** -1.5
     found = processes(
         [
             Stretch(
-                [influence[s, c][usable[s, c]] for c in range(channels)],
-                [(derivatives[s, c] * slopes[s, c][:, None])[usable[s, c]] for c in range(channels)],
+                [eased[s, c][usable[s, c]] for c in range(channels)],
+                [(derivatives[s, c] * steep[s, c][:, None])[usable[s, c]] for c in range(channels)],
                 pick[s],
             )
             for s in range(segments)
@@ -90,6 +104,8 @@ def uncertainty(
         rows = sum(len(r) for r in runs)
         if rows == 0:
             continue
+        gentle_power = float(np.sum(eased[:, c][usable[:, c]] ** 2))
+        variance *= sum(float(r @ r) for r in runs) / max(gentle_power, 1e-300)
         for s in range(segments):
             kept = usable[s, c]
             part = columns[s][c][kept]
