@@ -66,6 +66,52 @@ def test_stops_where_it_should_and_stays(viscous, when, where, dt):
     assert not np.asarray(out.qvel)[after].any()
 
 
+@pytest.mark.parametrize("ratio", [7.0, 0.3])
+@pytest.mark.parametrize("integrator", [jm.ExactFlow(), jm.Euler(), jm.ImplicitFast()], ids=lambda i: type(i).__name__)
+def test_a_geared_motor_is_a_larger_one_at_the_joint(ratio, integrator):
+    """A stiff gear without losses makes K N of K, J N^2 of J, B N^2 of B; load and dry friction stay at the joint."""
+    actuator = jm.Actuator(
+        jm.Motor(jm.QuasiStatic()),
+        jm.VoltageDrive(),
+        drag=jm.ViscousDrag(),
+        dry_friction=jm.LoadDependentFriction(jm.SymmetricLoadFriction()),
+    )
+    bench = jm.Bench(actuator, jm.Pendulum(), integrator)
+
+    def params(gear, k, inertia, viscous):
+        own = jm.ActuatorParams(
+            jm.MotorParams(jm.QuasiStaticParams(0.5, k, k)),
+            gear=jm.GearParams(gear, inertia),
+            drag=jm.ViscousDragParams(viscous),
+            dry_friction=jm.LoadDependentFrictionParams(0.01, jm.SymmetricLoadFrictionParams(0.15)),
+        )
+        return jm.BenchParams(own, jm.PendulumParams(mass=0.2, length=0.15, damping=0.02, offset=0.1))
+
+    k, inertia, viscous = 0.4 / ratio, 3e-3 / ratio**2, 0.05 / ratio**2
+    volts = jnp.asarray(np.repeat(np.random.default_rng(5).uniform(-2, 2, 10), 20))
+    geared, direct = (
+        roll(bench, bench.init(own, 0.7, -1.0), own, volts, 2e-3)
+        for own in (params(ratio, k, inertia, viscous), params(1.0, ratio * k, ratio**2 * inertia, ratio**2 * viscous))
+    )
+    for name in ("qpos", "qvel"):
+        np.testing.assert_allclose(getattr(geared[1], name), getattr(direct[1], name), rtol=1e-9, atol=1e-11)
+    np.testing.assert_allclose(geared[1].actuator.joint_torque, direct[1].actuator.joint_torque, rtol=1e-9, atol=1e-11)
+    assert float(jm.Gear().reflected_inertia(jm.GearParams(ratio, inertia))) == pytest.approx(3e-3, rel=1e-14)
+    # Something moved, stopped and turned, or the test would say little.
+    speeds = np.asarray(direct[1].qvel)
+    assert speeds.min() < -0.5
+    assert speeds.max() > 0.5
+
+
+def test_the_weight_of_a_pendulum():
+    """-(m + m_arm / 2) g l sin(q + offset) and J + (m + m_arm / 3) l^2."""
+    params = jm.PendulumParams(0.5, 0.2, 1e-3, 0.12, offset=0.3, gravity=9.5)
+    for angle in (0.0, 0.4, -2.0):
+        torque = float(jm.Pendulum().external_torque(params, jnp.asarray(angle)))
+        assert torque == pytest.approx(-0.56 * 9.5 * 0.2 * math.sin(angle + 0.3), rel=1e-14)
+    assert float(jm.Pendulum().inertia(params, jnp.asarray(0.0))) == pytest.approx(1e-3 + 0.54 * 0.04, rel=1e-14)
+
+
 @pytest.mark.parametrize(("integrator", "close"), [(jm.ExactFlow(), 1e-12), (jm.ImplicitFast(), None)])
 def test_back_emf_damper_beyond_its_explicit_limit(integrator, close):
     """Case P30: 0.05 s in one step, where an explicit step ends at -150 rad/s."""

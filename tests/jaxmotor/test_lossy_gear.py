@@ -158,6 +158,25 @@ def test_reported_joint_torque():
     assert float(out.actuator.motor_torque[0]) == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("integrator", [jm.ExactFlow(), jm.Euler()], ids=lambda i: type(i).__name__)
+@pytest.mark.parametrize("torque", [0.4, 0.01])
+def test_the_reported_torque_of_a_moving_joint(torque, integrator):
+    """From a speed, driving and driven: what the joint accelerates with, N times the rotor's own inertia left aside."""
+    speeds, out = rolled(params(), torque, 0.0, 1, 1e-4, qvel=3.0, inertia=0.5, integrator=integrator)
+    acceleration = (speeds[-1] - 3.0) / 1e-4
+    reported = float(out.actuator.joint_torque[0])
+    assert reported == pytest.approx(acceleration * (0.5 + J * RATIO**2), rel=1e-6)
+
+
+@pytest.mark.parametrize("integrator", [jm.ExactFlow(), jm.Euler()], ids=lambda i: type(i).__name__)
+@pytest.mark.parametrize("torque", [0.4, 0.01, -0.2])
+def test_the_other_way_is_the_mirror_image(torque, integrator):
+    ahead, _ = rolled(params(), torque, 1.5, 40, 1e-3, qvel=2.0, integrator=integrator)
+    back, _ = rolled(params(), -torque, -1.5, 40, 1e-3, qvel=-2.0, integrator=integrator)
+    np.testing.assert_allclose(back, -ahead, rtol=1e-13)
+    assert np.ptp(ahead) > 0.01
+
+
 def test_step_alone_knows_the_direction():
     actuator, own, _ = bench(params())
     state = actuator.init(own)

@@ -11,6 +11,8 @@ import pytest
 from jax.flatten_util import ravel_pytree
 
 import jaxmotor as jm
+from jaxmotor._bristle_motion import move_bristle
+from jaxmotor._flow import Shaft
 
 
 def lugre(stiffness=1e3, damping=0.2, coulomb=0.1, stiction=0.15, velocity=0.1, dtype=jnp.float64):
@@ -435,3 +437,21 @@ def test_gradients_of_the_balance(deflection, qvel, torque):
     miss = np.min([np.abs(ours - side) for side in (*sides, (sides[0] + sides[1]) / 2)], axis=0)
     assert (miss < 1e-6 * np.abs(sides).max() + 1e-12).all()
     np.testing.assert_allclose(forward, reverse, rtol=1e-9, atol=1e-15)
+
+
+@pytest.mark.parametrize("torque", [0.03, -0.02])
+def test_the_friction_of_a_step_is_what_the_shaft_lacks(torque):
+    """M (w - w_old) / h = A - D w - F, and F = (s0 z + (s0 h + s1) w - s1 k z |w|) / (1 + k h |w|) with k = s0 / g."""
+    stiffness, damping, level, deflection, before, h = 8.0, 0.03, 0.01, 4e-4, 1.2, 2e-3
+    mass, drag = 5e-5, 1e-3
+    numbers = [jnp.asarray(x) for x in (mass, drag, torque, 0.0)]
+    motion = move_bristle(
+        *(jnp.asarray(x) for x in (deflection, stiffness, damping, level)),
+        Shaft(*numbers), jnp.asarray(before), jnp.asarray(h),
+    )  # fmt: skip
+    w, k = float(motion.qvel), stiffness / level
+    friction = (stiffness * deflection + (stiffness * h + damping) * w - damping * k * deflection * abs(w)) / (
+        1 + k * h * abs(w)
+    )
+    assert float(motion.friction_torque) == pytest.approx(-friction, rel=1e-12)
+    assert mass * (w - before) / h == pytest.approx(torque - drag * w - friction, rel=1e-9)
