@@ -96,15 +96,21 @@ def test_the_rest_of_an_so101_log_is_predicted_by_its_first_part(shared, motion,
     assert mean_error(result, "hold-out") <= 2 * mean_error(result, "train")
 
 
-def test_weak_ends_of_the_richest_friction_are_flagged(shared):
-    """Load explains what Coulomb's term would, and these logs hardly show how friction fades with speed."""
-    result = sysid.fit(xl330(shared), friction="M4", substeps=1)
+@pytest.mark.parametrize("seed", [0, 2])
+def test_weak_ends_of_the_richest_friction_are_flagged(shared, seed):
+    """Load explains what Coulomb's term would, and these logs hardly show how friction fades with speed.
+
+    The searches end in valleys of nearly one depth, and each says of every fading term in its own way that it is weak.
+    """
+    result = sysid.fit(xl330(shared), friction="M4", substeps=1, seed=seed, each_log=False)
     found = {estimate.name: estimate for estimate in result.estimates}
     told = {caution.code: set(caution.parameters) for caution in result.cautions}
     assert found["coulomb_friction"].at_bound
     assert found["coulomb_friction"].ci95 is None
     assert "coulomb_friction" in told["at_bound"]
-    assert {"stribeck_friction", "stribeck_exponent"} <= told["undetermined"]
+    fading = {"stribeck_friction", "stribeck_velocity", "stribeck_exponent", "slow_load.load_friction"}
+    assert all(found[name].flag in ("weak", "open", "at bound") for name in fading)
+    assert fading <= told["undetermined"] | told["at_bound"] | told.get("weak", set())
 
 
 def with_cap(logs: list[sysid.Log], friction: str, free: tuple[str, ...]) -> sysid.Fit:
