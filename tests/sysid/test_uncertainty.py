@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 from scipy.signal import lfilter
 
-import sysid
 from sysid._choose import choose_model
+from sysid._fleet import fit_fleet
 from sysid._free import Free
 from sysid._uncertainty import uncertainty
 
+from .intervals import shares_held
 from .motor_logs import CURRENT_NOISE, SPEED_NOISE, TRUTH, brushed, levels, log
 
 FAR = np.array([1e6])
@@ -123,12 +124,15 @@ def _noises(kind: str, rows: int, generator: np.random.Generator) -> np.ndarray:
 
 
 def _covered(kind: str, runs: int) -> dict[str, float]:
-    """Share of runs whose 95 % interval holds the truth, per parameter; every run must call it identified."""
+    """Share of runs whose 95 % interval holds the truth, per parameter.
+
+    All runs are one fleet, which gives what single fits give (`test_fleet`) in a fraction of their time.
+    """
     clean = brushed(seed=11, rows=ROWS, step=STEP, noise=0.0, voltage=levels(ROWS, 11, hold=16))
     model = choose_model([log(clean)])
     at_truth = tuple(dataclasses.replace(p, start=TRUTH[p.name]) for p in model.free.parameters)
     model = dataclasses.replace(model, free=Free(at_truth))
-    held = dict.fromkeys(TRUTH, 0)
+    logs = []
     for seed in range(runs):
         generator = np.random.default_rng(seed)
         noisy = dict(clean)
@@ -136,16 +140,14 @@ def _covered(kind: str, runs: int) -> dict[str, float]:
             noisy[channel] = clean[channel] + size * _noises(kind, ROWS, generator)
             if kind == "quantised":
                 noisy[channel] = np.round(noisy[channel] / quantum) * quantum
-        for estimate in sysid.fit(log(noisy), model=model, starts=1, substeps=1).estimates:
-            assert estimate.flag == "identified", estimate
-            held[estimate.name] += estimate.ci95[0] <= TRUTH[estimate.name] <= estimate.ci95[1]
-    return {name: count / runs for name, count in held.items()}
+        logs.append(log(noisy, name=f"{kind}{seed}"))
+    return shares_held(fit_fleet(logs, model=model, starts=1, substeps=1), TRUTH)
 
 
 @pytest.mark.parametrize("kind", ["white", "quantised", "memory"])
 def test_intervals_hold_the_truth(kind):
     shares = _covered(kind, 200)
-    low, high = (0.84, 1.0) if kind == "memory" else (0.90, 0.99)
+    low, high = (0.88, 0.995) if kind == "memory" else (0.90, 0.99)
     assert all(low <= share <= high for share in shares.values()), shares
 
 
