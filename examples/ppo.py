@@ -4,8 +4,9 @@ PPO is rejax's (extra `train`), one compiled program. Of the JAX libraries that 
 runs with jax 0.10 on Python 3.11: brax 0.14.2 installs, but its PPO calls `jax.device_put_replicated`, which jax no
 longer has; lerax 0.0.5 needs Python 3.13. Run: python examples/ppo.py
 
-It is here to show how an environment meets such a library, not how well PPO can do: with these settings, which nobody
-tuned, 17 of 100 starts end upright after 1.5 million steps (three minutes on two busy cores).
+Rewards are normalised, because its critic moves by little more than `clip_eps` at a time towards returns that are tens
+here, and `gamma` looks 4 s ahead, a swing-up. So five seeds put 96 to 100 of 100 starts upright, each after 40 s on two
+busy cores: python examples/ppo.py 5
 """
 
 import dataclasses
@@ -26,7 +27,7 @@ with warnings.catch_warnings():
     from gymnax.environments import spaces
     from rejax import PPO
 
-STEPS = 1_500_000
+STEPS = 800_000
 
 
 class Horizon(NamedTuple):
@@ -75,22 +76,23 @@ class AsGymnax:
 
 
 def train(environment: SwingUp, seed: int = 0, steps: int = STEPS) -> Policy:
-    """The policy, without its noise, after so many control steps of 128 environments."""
+    """The policy, without its noise, after so many control steps of 256 environments in all."""
     learner = PPO.create(
         env=AsGymnax(environment),
         agent_kwargs={"hidden_layer_sizes": (64, 64), "activation": "tanh"},
         total_timesteps=steps,
         eval_freq=steps,
         skip_initial_evaluation=True,
-        num_envs=128,
-        num_steps=64,
-        num_epochs=8,
-        num_minibatches=16,
+        num_envs=256,
+        num_steps=32,
+        num_epochs=4,
+        num_minibatches=8,
         learning_rate=1e-3,
-        gamma=0.98,
-        ent_coef=0.002,
+        gamma=0.99,
+        ent_coef=0.0,
         max_grad_norm=0.5,
         normalize_observations=True,
+        normalize_rewards=True,
     )
     learned, _ = jax.jit(learner.train)(jax.random.key(seed))
     weights = learned.actor_ts.params["params"]
@@ -100,8 +102,8 @@ def train(environment: SwingUp, seed: int = 0, steps: int = STEPS) -> Policy:
 
 
 if __name__ == "__main__":
-    began = time.perf_counter()
     swing_up = SwingUp(costs=Costs(copper_loss=0.002))
-    learned = train(swing_up, steps=int(sys.argv[1]) if len(sys.argv) > 1 else STEPS)
-    print(f"trained in {time.perf_counter() - began:.0f} s")
-    print(evaluate(swing_up, learned))
+    for number in range(int(sys.argv[1]) if len(sys.argv) > 1 else 1):
+        began = time.perf_counter()
+        learned = train(swing_up, seed=number)
+        print(f"seed {number}: trained in {time.perf_counter() - began:.0f} s, {evaluate(swing_up, learned)}")

@@ -105,6 +105,7 @@ def example(name):
 
 @pytest.mark.slow
 def test_policy_swings_up():
+    """A minute, mostly compilation: 200 updates from 16 episodes of 4 s each."""
     swing_up = example("swing_up")
     with jax.enable_x64(False):
         environment = SwingUp(costs=Costs(copper_loss=0.002))
@@ -112,3 +113,15 @@ def test_policy_swings_up():
         result = swing_up.evaluate(environment, functools.partial(swing_up.act, weights))
     assert result["success"] >= 0.95
     assert result["highest temperature"] > 30
+
+
+@pytest.mark.slow
+def test_policy_of_an_existing_ppo_swings_up(monkeypatch):
+    """A minute: 800 000 control steps, of which PPO sees rewards only."""
+    pytest.importorskip("rejax", reason="the train extra is not installed")
+    monkeypatch.syspath_prepend(EXAMPLES)
+    with jax.enable_x64(False):
+        ppo = example("ppo")
+        environment = SwingUp(costs=Costs(copper_loss=0.002))
+        result = ppo.evaluate(environment, ppo.train(environment))
+    assert result["success"] >= 0.9
