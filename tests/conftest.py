@@ -7,7 +7,12 @@ os.environ.setdefault("JAX_PLATFORMS", "cpu")
 
 import jax
 import pytest
+from hypothesis import settings
 from jaxtyping import install_import_hook
+
+# How long an example takes says something about the machine and its other work, nothing about the code.
+settings.register_profile("untimed", deadline=None)
+settings.load_profile("untimed")
 
 # For the whole run, because some modules are imported only when they are first used.
 install_import_hook(["jaxmotor", "sysid"], "beartype.beartype")

@@ -89,7 +89,7 @@ def _close(got, expected, digits=1e-9):
 
 @pytest.mark.parametrize("structure", _STRUCTURES, ids="-".join)
 @given(motor=_MOTORS, volts=_VOLTS, speed=st.floats(-100, 100))
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 def test_the_opposite_command_and_motion_give_the_opposite(structure, motor, volts, speed):
     params = _params(*structure, motor)
     there = _run(structure, params, volts, speed)
@@ -99,7 +99,7 @@ def test_the_opposite_command_and_motion_give_the_opposite(structure, motor, vol
 
 @pytest.mark.parametrize("winding", _WINDINGS)
 @given(motor=_MOTORS, volts=_VOLTS)
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 def test_a_gear_is_a_motor_of_other_constants(winding, motor, volts):
     """What the gear hides: constants times its ratio, damping and rotor inertia times its square."""
     structure, ratio = (winding, "none"), motor["gear"]
@@ -113,7 +113,7 @@ def test_a_gear_is_a_motor_of_other_constants(winding, motor, volts):
 
 @pytest.mark.parametrize("structure", _STRUCTURES, ids="-".join)
 @given(motors=st.lists(_MOTORS, min_size=3, max_size=3), volts=_VOLTS)
-@settings(max_examples=8, deadline=None, derandomize=True)
+@settings(max_examples=8, derandomize=True)
 def test_a_batch_is_a_loop(structure, motors, volts):
     rows = [_params(*structure, motor) for motor in motors]
     batch = jax.tree.map(lambda *parts: jnp.stack(parts), *rows)
@@ -130,7 +130,7 @@ def _batched(structure):
 
 @pytest.mark.parametrize("structure", _STRUCTURES[:2] + _STRUCTURES[3:5], ids="-".join)
 @given(motor=_MOTORS, speed=st.floats(-500, 500))
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 def test_a_shorted_motor_only_slows(structure, motor, speed):
     """The energy of the shaft and of the inductance never grows."""
     speeds, _, currents = _run(structure, _params(*structure, motor), [0.0, 0.0, 0.0], speed)
@@ -161,7 +161,7 @@ def _robot(order):
     ctrl=st.lists(st.floats(-50, 50), min_size=4, max_size=4),
     qvel=st.lists(st.floats(-30, 30), min_size=4, max_size=4),
 )
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25, derandomize=True)
 def test_the_order_of_actuators_does_not_matter(order, ctrl, qvel):
     ctrl, qvel, qpos = np.array(ctrl), np.array(qvel), np.zeros(4)
     straight = _robot((0, 1, 2, 3))(ctrl, qpos, qvel)

@@ -61,7 +61,7 @@ def random_loads(rng, count):
 balance = jax.jit(balanced_bus_voltage)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.integers(0, 2**31), st.sampled_from([1, 3, 12]), st.floats(8, 40), st.floats(0, 0.6))
 def test_source_and_loads_balance(seed, count, source, resistance):
     loads = random_loads(np.random.default_rng(seed), count)

@@ -58,7 +58,7 @@ numbers = st.floats(-3, 3).map(lambda x: 10**x)
 signed = st.tuples(st.sampled_from([-1.0, 1.0]), numbers).map(lambda x: x[0] * x[1])
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(numbers, signed, signed, numbers, signed, numbers)
 def test_two_halves_are_one_step(inertia, damping, torque, budget, qvel, dt):
     damping = min(max(damping, -inertia / dt), 1e3 * inertia / dt)

@@ -185,7 +185,7 @@ def test_step_alone_knows_the_direction():
         assert float(out.joint_torque) == pytest.approx(expected)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(
     st.floats(0.2, 1.0), st.floats(-1.0, 0.95), st.floats(0, 0.1), st.floats(0, 0.1), st.floats(-20, 20),
     st.sampled_from([-1.0, 1.0]),

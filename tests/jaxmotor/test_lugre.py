@@ -321,7 +321,7 @@ def test_shaft_with_bristles_is_first_order(stage):
 positive = functools.partial(st.floats, allow_nan=False, allow_infinity=False)
 
 
-@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=40, derandomize=True)
 @hypothesis.given(
     logs=st.tuples(positive(1, 5), positive(-4, 0), positive(-3, -1), positive(-2, 1), positive(-5, -2)),
     ratio=positive(1, 3),
@@ -338,7 +338,7 @@ def test_bristles_take_energy_from_a_free_shaft(logs, ratio, qvel):
     assert abs(speed[-1]) <= abs(qvel)
 
 
-@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
+@hypothesis.settings(max_examples=40, derandomize=True)
 @hypothesis.given(
     stiffness=positive(10, 1e5), coulomb=positive(1e-3, 0.1), amplitude=positive(0.01, 5), phase=positive(0, 6.2)
 )

@@ -12,7 +12,7 @@ from jaxmotor._flow import Shaft
 ROWS = 400
 PHASE = 2 * np.pi * np.arange(ROWS) / ROWS
 share = st.floats(0.01, 1.0)
-few = settings(max_examples=40, deadline=None)
+few = settings(max_examples=40)
 
 
 @jax.jit

@@ -225,7 +225,7 @@ def clip_and_bounds(region, speed, torque):
     return bounds, clipped, saturation, region.violation(speed, torque), region.overspeed_limit
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(motors, st.floats(-4, 4), st.floats(-4, 4))
 def test_geometry(numbers, speed_share, torque_share):
     resistance, kt, ke, volts, peak = numbers
@@ -250,7 +250,7 @@ def test_geometry(numbers, speed_share, torque_share):
         np.testing.assert_allclose(abs(resistance * clipped / kt + ke * speed), volts, rtol=1e-9)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 @given(motors, st.floats(-3, 3), st.floats(-3, 3))
 def test_gradients_equal_central_differences(numbers, speed_share, torque_share):
     point = np.array([*numbers, speed_share * numbers[3] / numbers[2], torque_share * numbers[4]])

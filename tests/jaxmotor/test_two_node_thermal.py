@@ -29,7 +29,7 @@ def heat(params, watts, speed, dt):
     return jnp.stack(jax.lax.scan(body, stage.init(params), length=40)[1], axis=1)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(positive, positive, positive, positive, st.floats(0, 5), st.floats(0, 50), st.floats(1e-3, 100.0))
 def test_step_response_is_the_closed_form_of_its_rule(r1, r2, c1, c2, watts, speed, dt):
     """x_n = (1 - M^n) x_final with M = (C + h/2 G)^-1 (C - h/2 G), for any step."""

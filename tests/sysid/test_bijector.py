@@ -16,7 +16,7 @@ REAL = st.floats(-1e6, 1e6)
 POSITIVE = st.floats(1e-9, 1e9)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=REAL, scale=POSITIVE)
 def test_affine_round_trip(value, scale):
     bijector = Affine(jnp.asarray(scale))
@@ -24,14 +24,14 @@ def test_affine_round_trip(value, scale):
     np.testing.assert_allclose(back, value, rtol=1e-14, atol=1e-300)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(value=POSITIVE)
 def test_logarithm_round_trip(value):
     bijector = Logarithm(jnp.asarray(1e-12))
     np.testing.assert_allclose(bijector.value(bijector.coordinate(jnp.asarray(value))), value, rtol=1e-13)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(share=st.floats(1e-6, 1 - 1e-6), lower=REAL, span=POSITIVE)
 def test_logit_round_trip(share, lower, span):
     bijector = Logit(jnp.asarray(lower), jnp.asarray(lower + span))
@@ -40,7 +40,7 @@ def test_logit_round_trip(share, lower, span):
     np.testing.assert_allclose(back, value, rtol=1e-12, atol=1e-9 * span + 1e-15 * abs(lower))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(coordinate=st.floats(-1e300, 1e300))
 def test_every_coordinate_is_an_admissible_value(coordinate):
     at = jnp.asarray(coordinate)

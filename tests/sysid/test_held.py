@@ -51,14 +51,14 @@ def test_at_rest_every_frame_counts() -> None:
     assert fresh[400:700].sum() == pytest.approx(60, abs=3)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.sampled_from([0.02398, 0.5, 2.827, 10.0]))
 def test_quantised_speed_is_kept(seed: int, quantum: float) -> None:
     values = np.round(speed(800, seed) / quantum) * quantum
     assert not held_rows(values).any()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.integers(0, 10_000), st.floats(0.02, 3.0))
 def test_quantised_angle_is_kept(seed: int, rate: float) -> None:
     rng = np.random.default_rng(seed)

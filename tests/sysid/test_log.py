@@ -151,7 +151,7 @@ def test_save_where_it_cannot(tmp_path: pathlib.Path) -> None:
         make().save(tmp_path / "absent" / "saved.csv")
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.floats(-1e9, 1e9), min_size=12, max_size=40), st.integers(0, 11))
 def test_any_torque_survives_saving(tmp_path: pathlib.Path, values: list[float], lost: int) -> None:
     torque = np.array(values)

@@ -245,7 +245,7 @@ def test_the_file_is_not_modified(tmp_path: pathlib.Path) -> None:
     assert (path.read_bytes(), path.stat().st_mtime_ns) == before
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     values=st.lists(st.floats(-1e6, 1e6, allow_subnormal=False), min_size=12, max_size=30),
     dialect=st.sampled_from([(",", "."), (";", ","), ("\t", ","), (";", "."), ("|", ".")]),
