@@ -149,7 +149,7 @@ def fit(
     - `seed`, `starts`: of the random starts: half as many where these end alike on short windows, others join where
       they end apart; `iterations`: bound on the last leg of the walk; `solver`: a word or an Optax transformation;
       `substeps` of the bench per row, `None` for as many as leave the estimates within half a standard error of where
-      half the step would put them.
+      half the step would put them, and for one where the model has a grid.
     - `replay`: return to the measured motion at every row, so that only current and temperature are predicted.
     - `window` [s]: cut logs into pieces of near this length, each with an initial angle and speed of its own, which
       its own rows tell, in `hold_out` too.
@@ -169,6 +169,8 @@ def fit(
     if not logs:
         raise ModelError("no log to fit")
     model = _model(logs, model, bench, params, free, command, fix, friction)
+    # A law that is written for a grid is that of its steps.
+    substeps = 1 if substeps is None and model.grid is not None else substeps
     made = setup(model, logs, outputs=outputs, substeps=substeps or 1, replay=replay, window=window)
     profiled = profiled_coordinates(made, profile)
     if held:

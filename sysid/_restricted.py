@@ -92,12 +92,12 @@ def _expected(
         square = joined.T @ joined
         own = slice(local, square.shape[0] - 1)
         inner = square[own, own] + belief * np.eye(own.stop - own.start)
+        root = _root_of_inverse(inner)
         # What the initial states take up by themselves.
-        taken = np.linalg.solve(inner, square[own])
+        taken = root @ (root.T @ square[own])
         index = np.ix_(stretch.pick, stretch.pick)
         np.add.at(information, index, square[:local, :local] - square[:local, own] @ taken[:, :local])
         np.add.at(pull, stretch.pick, square[:local, -1] - square[:local, own] @ taken[:, -1])
-        root = np.linalg.inv(np.linalg.cholesky(inner)).T
         parts.append((taken, root))
     width = _root_of_inverse(information)
     error = width @ (width.T @ pull)
@@ -114,7 +114,11 @@ def _expected(
 
 def _root_of_inverse(matrix: np.ndarray) -> np.ndarray:
     """W with W W' the inverse of a symmetric matrix; what no row sees stays narrow in units of its diagonal."""
-    size = np.sqrt(np.maximum(np.diagonal(matrix), 1e-300))
-    values, vectors = np.linalg.eigh(matrix / np.outer(size, size))
+    diagonal = np.diagonal(matrix)
+    # Where a run is chaotic, differences of huge squares leave a rounding of either sign.
+    known = diagonal > max(diagonal.max(initial=0.0), 0.0) * np.finfo(float).tiny
+    size = np.sqrt(np.where(known, diagonal, 1.0))
+    scaled = np.where(np.outer(known, known), matrix / np.outer(size, size), 0.0)
+    values, vectors = np.linalg.eigh(scaled)
     seen = values > max(values.max(initial=0.0), 1e-300) * _UNSEEN
     return (vectors * np.where(seen, 1 / np.sqrt(np.where(seen, values, 1.0)), 0.0)) / size[:, None]

@@ -88,3 +88,16 @@ def test_whitening_undoes_the_process():
     white = np.random.default_rng(2).standard_normal((50, 3))
     process = np.asarray(lfilter([2.0], [1.0, -0.5, 0.2], white, axis=0))
     np.testing.assert_allclose(whitened(process, np.array([1.0, -0.5, 0.2]), 4.0), white, atol=1e-12)
+
+
+@pytest.mark.parametrize("size", [1e-150, 1.0, 1e13, 1e70])
+def test_slopes_that_explode_leave_a_process(size):
+    """A chaotic run: all slopes grow alike, so that initial states take up whatever the coordinates do."""
+    generator = np.random.default_rng(4)
+    growth = size * np.exp(np.linspace(0, 30, ROWS))[:, None]
+    slopes = growth * (1 + 1e-9 * generator.standard_normal((ROWS, SHARED + OWN)))
+    left = _noise(generator)[0]
+    ((coefficients, variance),) = processes([Stretch([left], [slopes], np.arange(SHARED))], np.zeros(SHARED), 0.01)
+    assert np.all(np.isfinite(coefficients))
+    assert np.isfinite(variance)
+    assert variance > 0
