@@ -16,7 +16,7 @@ from ._normal_equations import Point
 from ._problem import INITIAL_REACH, Problem
 from ._residual import bends, soft_l1, weight
 
-_ITERATIONS = 60
+_ITERATIONS = 40
 _PATIENCE = 2
 _DAMPING = 1e-2
 _LARGEST_MOVE = 2.0
