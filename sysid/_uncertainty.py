@@ -10,9 +10,10 @@ import dataclasses
 import numpy as np
 
 from ._autocorrelation import spread
+from ._problem import INITIAL_REACH
 from ._restricted import Stretch, processes
 
-_BELIEF = 1e-2
+_BELIEF = INITIAL_REACH**-2
 """Information on an initial state, in units of its width, before any row is seen."""
 
 _UNSEEN = 1e-12

@@ -1,10 +1,5 @@
 """A fleet fitted side by side gets what each motor gets by itself, on one device and on eight."""
 
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -13,6 +8,7 @@ from sysid._errors import LogError
 from sysid._fleet import fit_fleet
 
 from . import motor_logs
+from .forced_devices import printed_by
 
 MOTORS, ROWS = 24, 200
 
@@ -74,16 +70,6 @@ print(json.dumps([len(jax.devices()), found[8], found[1]]))
 
 @pytest.mark.slow
 def test_eight_devices_give_what_one_gives():
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
-    ran = subprocess.run(
-        [sys.executable, "-c", DEVICES, os.path.dirname(__file__)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    devices, split, together = json.loads(ran.stdout.splitlines()[-1])
+    devices, split, together = printed_by(DEVICES)
     assert devices == 8
     np.testing.assert_allclose(split, together, rtol=1e-6)

@@ -1,12 +1,9 @@
 """A fit over the logs of several devices is the fit of one."""
 
-import json
-import os
-import subprocess
-import sys
-
 import numpy as np
 import pytest
+
+from .forced_devices import printed_by
 
 DEVICES = """
 import json, sys
@@ -42,17 +39,7 @@ print(json.dumps([len(jax.devices()), found]))
 
 @pytest.mark.slow
 def test_eight_devices_share_the_logs_and_find_what_one_finds():
-    environment = {**os.environ, "XLA_FLAGS": "--xla_force_host_platform_device_count=8", "JAX_PLATFORMS": "cpu"}
-    ran = subprocess.run(
-        [sys.executable, "-c", DEVICES, os.path.dirname(__file__)],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=500,
-    )
-    assert ran.returncode == 0, ran.stderr[-2000:]
-    devices, (eight, six, one) = json.loads(ran.stdout.splitlines()[-1])
+    devices, (eight, six, one) = printed_by(DEVICES)
     assert devices == 8
     np.testing.assert_allclose(eight[0], one[0], rtol=1e-6)
     np.testing.assert_allclose(eight[1], one[1], rtol=1e-4)
