@@ -1,7 +1,16 @@
 """Logs as the arrays of one compiled program: segments side by side, padded to one length."""
 
+from typing import TYPE_CHECKING, Any
+
 import equinox as eqx
+import numpy as np
 from jaxtyping import Array, Bool, Float, Int
+
+if TYPE_CHECKING:
+    Rows = Any
+else:
+    # Of NumPy until they are handed to a program, which is all that calculates with them.
+    Rows = Array | np.ndarray
 
 
 class Channel(eqx.Module):
@@ -11,16 +20,16 @@ class Channel(eqx.Module):
     the padding; `censored` is +1 where the sensor stood at its upper end, -1 at its lower.
     """
 
-    measured: Float[Array, "*segment time"]
-    usable: Bool[Array, "*segment time"]
-    censored: Int[Array, "*segment time"]
+    measured: Float[Rows, "*segment time"]
+    usable: Bool[Rows, "*segment time"]
+    censored: Int[Rows, "*segment time"]
 
 
 class Initial(eqx.Module):
     """What is known of one initial state: `value` and the `width` within which it may move."""
 
-    value: Float[Array, "*segment"]
-    width: Float[Array, "*segment"]
+    value: Float[Rows, "*segment"]
+    width: Float[Rows, "*segment"]
 
 
 class Batch(eqx.Module):
@@ -32,18 +41,18 @@ class Batch(eqx.Module):
     path, one value per segment; `log` the index of the log; `pick` which of all coordinates are those of the segment.
     """
 
-    dt: Float[Array, "*segment time"]
-    command: Float[Array, "*segment time"]
-    bus_voltage: Float[Array, "*segment time"] | None
-    enabled: Bool[Array, "*segment time"] | None
-    ambient: Float[Array, "*segment time"] | None
+    dt: Float[Rows, "*segment time"]
+    command: Float[Rows, "*segment time"]
+    bus_voltage: Float[Rows, "*segment time"] | None
+    enabled: Bool[Rows, "*segment time"] | None
+    ambient: Float[Rows, "*segment time"] | None
     channels: dict[str, Channel]
     initial: dict[str, Initial]
-    reset_position: Float[Array, "*segment time"]
-    reset_velocity: Float[Array, "*segment time"]
-    overrides: dict[str, Float[Array, "*segment"]]
-    log: Int[Array, "*segment"]
-    pick: Int[Array, "*segment local"]
+    reset_position: Float[Rows, "*segment time"]
+    reset_velocity: Float[Rows, "*segment time"]
+    overrides: dict[str, Float[Rows, "*segment"]]
+    log: Int[Rows, "*segment"]
+    pick: Int[Rows, "*segment local"]
 
 
 class Scales(eqx.Module):

@@ -41,15 +41,50 @@ def begin(
     **Arguments:** `owner`: free parameter of each coordinate; `given`: value of each free parameter; `pieces`,
     `states`: numbers of segments and of initial states of each.
     """
-    generator = np.random.default_rng(seed)
     informed = _informed(free, given, regressed)
-    rows = []
-    for number in range(starts):
-        # Where regression found nothing, the second start would be the first.
-        random = number >= 2 or (number == 1 and informed == list(given))
-        share = (number - 0.5) / (starts - 1) if number > 0 else None
-        rows.append(_row(free, owner, given if number == 0 else informed, share, generator if random else None))
+    # Where regression found nothing, the second start would be the first.
+    random_from = 1 if informed == list(given) else 2
+    rows = _rows(free, owner, given, informed, starts, seed, random_from)
     return Point(jnp.asarray(np.stack(rows)), jnp.zeros((starts, pieces, states)))
+
+
+def begin_many(
+    free: Free,
+    owner: Sequence[int],
+    given: Sequence[float],
+    regressed: Sequence[Mapping[str, float]],
+    starts: int,
+    seed: int,
+) -> np.ndarray:
+    """Coordinates (motor, start, local) of motors that begin alike, each as by `begin` from what regression found of
+    it."""
+    informed = np.array([_informed(free, given, found) for found in regressed])
+    nothing = np.all(informed == np.asarray(given), axis=1)
+    points = np.empty((len(informed), starts, len(owner)))
+    for motors, random_from in ((nothing, 1), (~nothing, 2)):
+        if motors.any():
+            rows = _rows(free, owner, given, list(informed[motors].T), starts, seed, random_from)
+            for number, row in enumerate(rows):
+                points[motors, number] = row.T
+    return points
+
+
+def _rows(
+    free: Free,
+    owner: Sequence[int],
+    given: Sequence[float],
+    informed: Sequence[float | np.ndarray],
+    starts: int,
+    seed: int,
+    random_from: int,
+) -> list[np.ndarray]:
+    """Coordinates of every start, (local, ...), of one motor or of many whose `informed` values are arrays."""
+    generator, rows = np.random.default_rng(seed), []
+    for number in range(starts):
+        share = (number - 0.5) / (starts - 1) if number > 0 else None
+        values = given if number == 0 else informed
+        rows.append(_row(free, owner, values, share, generator if number >= random_from else None))
+    return rows
 
 
 def scouts(
@@ -76,14 +111,15 @@ def _informed(free: Free, given: Sequence[float], regressed: Mapping[str, float]
 def _row(
     free: Free,
     owner: Sequence[int],
-    values: Sequence[float],
+    values: Sequence[float | np.ndarray],
     share: float | None,
     generator: np.random.Generator | None,
 ) -> np.ndarray:
     """Coordinates of the values, moved at random where a generator is given; delays at `share` of their grid, if so."""
     coordinates = np.array(np.asarray(free.coordinates(values))[list(owner)])
     if generator is not None:
-        coordinates = coordinates + [_jitter(free.parameters[k], generator) for k in owner]
+        moves = np.array([_jitter(free.parameters[k], generator) for k in owner])
+        coordinates = coordinates + moves.reshape(-1, *[1] * (coordinates.ndim - 1))
     for k, index in enumerate(owner):
         if share is not None and free.parameters[index].name == "delay":
             coordinates[k] = _on_grid(free.parameters[index], share)

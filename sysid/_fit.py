@@ -42,8 +42,8 @@ from ._windows import scales
 from ._with_friction import with_friction
 
 _COMMANDS: dict[type, str] = {jm.VoltageDrive: "voltage", jm.DutyDrive: "duty", jm.TorqueDrive: "torque"}
-_LEAST_BEND = 0.1
-_NOISE_LIKE = 1.3
+LEAST_BEND = 0.1
+NOISE_LIKE = 1.3
 """Residuals within this of the sensor's noise are noise [1]."""
 
 _WALKED_ROWS = 32_768
@@ -232,7 +232,7 @@ def fit(
             made, problem, points, values, held, misfit, trace, chosen_settings, ended, _lanes(mover, points)
         )
         # A model that is far off the log gains nothing from a finer step, unless the step is what puts it off.
-        rough = max(misfit.values()) > _NOISE_LIKE**2 and share < _STEP_SHARE
+        rough = max(misfit.values()) > NOISE_LIKE**2 and share < _STEP_SHARE
         if share > _STEP_SHARE:
             shift = max(shift, 2 * _STEP_TOLERANCE)
         if substeps is not None or rough or shift <= _STEP_TOLERANCE or count >= _MOST_SUBSTEPS:
@@ -350,9 +350,9 @@ def _balanced(
     compile_ahead(mover, problem, points)
     begun = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
     _, spread = _off(problem, np.asarray(begun.residuals))
-    spread = {c: s if max(spread.values()) > _NOISE_LIKE else 1.0 for c, s in spread.items()}
+    spread = {c: s if max(spread.values()) > NOISE_LIKE else 1.0 for c, s in spread.items()}
     sigma = {c: made.noise[c] * spread[c] for c in made.noise}
-    bend = {c: max(_LEAST_BEND, BEND / spread[c]) for c in made.noise}
+    bend = {c: max(LEAST_BEND, BEND / spread[c]) for c in made.noise}
     balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
     points, values, trace = solve(mover, balanced, points, [last], progress)
     ended = linearized(balanced, chosen(points, values), lanes=_lanes(mover, points))

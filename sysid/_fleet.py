@@ -5,23 +5,29 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh
 
 import jaxmotor as jm
 
-from ._begin import begin
 from ._conclude import conclude
-from ._errors import LogError, ModelError
-from ._fit import _NOISE_LIKE, _model
-from ._fleet_walk import End, Walk, least_cost
+from ._errors import ModelError
+from ._fit import NOISE_LIKE, _model
+from ._fleet_data import fleet_data
+from ._fleet_look import Look
+from ._fleet_starts import first_starts, other_starts
+from ._fleet_walk import Ends, Lanes, bends, costs, settled, walked
 from ._free import Free
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
 from ._result import Fit
-from ._setup import Setup, settings, setup, torque_constant
-from ._start import regressed
+from ._setup import settings, setup
+from ._windows import scales
+
+_GAIN = 1e-6
+"""Share of its cost by which another start must end lower to be taken for another optimum."""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,12 +48,24 @@ class FleetFit:
     misfits: dict[str, np.ndarray]
     statuses: tuple[str, ...]
     settings: dict[str, Any]
-    ends: tuple[End, ...] = dataclasses.field(repr=False)
+    model: Model = dataclasses.field(repr=False)
+    logs: tuple[Log, ...] = dataclasses.field(repr=False)
+    ends: Ends = dataclasses.field(repr=False)
 
     def motor(self, index: int) -> Fit:
         """One motor's `Fit` with error bars and verdicts, which are worked out when asked for."""
-        end = self.ends[index]
-        return conclude(end.made, end.problem, end.points, end.values, [], end.misfit, [], self.settings)[0]
+        chosen, ends = self.settings, self.ends
+        options = {"outputs": chosen["outputs"], "substeps": chosen["substeps"], "replay": chosen["replay"]}
+        made = setup(self.model, [self.logs[index]], **options)
+        spread = dict(zip(made.problem.batch.channels, ends.spread[index].tolist(), strict=True))
+        sigma = {c: made.noise[c] * s for c, s in spread.items()}
+        bend = dict(zip(spread, bends(ends.spread[index]).tolist(), strict=True))
+        problem = made.problem.stepped(chosen["substeps"], reverse=False)
+        reset = jnp.full(problem.reset.shape, chosen["replay"])
+        problem = dataclasses.replace(problem, reset=reset, scales=scales(sigma, bend))
+        point = Point(jnp.asarray(ends.lanes.local[index])[None], jnp.asarray(ends.lanes.initial[index])[None])
+        misfit = {c: float(values[index]) for c, values in self.misfits.items()}
+        return conclude(made, problem, point, ends.cost[index][None], [], misfit, [], chosen)[0]
 
 
 def fit_fleet(
@@ -66,7 +84,7 @@ def fit_fleet(
     substeps: int = 1,
     replay: bool = False,
     mesh: Mesh | None = None,
-    block: int = 64,
+    block: int = 128,
 ) -> FleetFit:
     """Fit the free parameters of one model to each of many logs, as `fit` would fit each by itself.
 
@@ -75,6 +93,7 @@ def fit_fleet(
     - `substeps`: of the bench per row, the same for all.
     - `mesh`: devices among which the motors are divided; all of this process's devices if `None`. Each works on its own
       motors and talks to no other.
+    - `starts`: a motor whose residuals end as the noise of its sensors has no need of more than the first of them.
     - `block`: motors per device that run at once; bounds the memory, not the result.
 
     **Returns:** a `FleetFit`.
@@ -89,78 +108,50 @@ def fit_fleet(
         raise ModelError("no log to fit")
     model = _model(logs, model, bench, params, free, command, fix, None)
     mesh = Mesh(np.array(jax.local_devices()), ("motor",)) if mesh is None else mesh
-    made = [setup(model, [log], outputs=outputs, substeps=substeps, replay=replay) for log in logs]
-    _alike(made)
-    rows = max(m.problem.batch.dt.shape[-1] for m in made)
-    points = [_starts(m, starts, seed) for m in made]
-    several, ends = block * mesh.devices.size, []
-    size = min(several, -(-len(made) // mesh.devices.size) * mesh.devices.size)
-    for first in range(0, len(made), size):
-        part = list(range(first, min(first + size, len(made))))
-        # The last motor is repeated until every device has as many.
-        whole = part + part[-1:] * (size - len(part))
-        walk = Walk([made[k] for k in whole], rows, replay, iterations, substeps, mesh)
-        ends += walk.ends([points[k] for k in whole], substeps)[: len(part)]
+    data = fleet_data(model, logs, outputs, substeps, replay)
+    look = Look(data, mesh, block)
+    ends = settled(look, *walked(look, first_starts(data, starts, seed), iterations), iterations)
+    short = np.flatnonzero(~(ends.misfit.max(axis=1) <= NOISE_LIKE**2))
+    if len(short) and starts > 1:
+        others = walked(look, other_starts(data, short, starts, seed), iterations)
+        ends = _bettered(look, ends, short, *others, iterations)
     choices = {"seed": seed, "starts": starts, "iterations": iterations, "substeps": substeps, "replay": replay}
-    return _told(model, logs, ends, settings(made[0].roles, **choices, solver="levenberg-marquardt"))
+    return _told(model, data.logs, ends, settings(data.first.roles, **choices, solver="levenberg-marquardt"))
 
 
-def _alike(made: Sequence[Setup]) -> None:
-    """Refuse logs that do not make the same program as the first."""
-    first = made[0]
-    for other in made:
-        pieces, name = len(other.cut), other.logs[0].name
-        if pieces != len(first.cut):
-            raise LogError(
-                f"{name} is in {pieces} pieces and {first.logs[0].name} in {len(first.cut)}: cut the logs of a fleet "
-                "alike, or fit them one by one"
-            )
-        for what in ("bus_voltage", "enabled"):
-            if (getattr(other.problem.batch, what) is None) != (getattr(first.problem.batch, what) is None):
-                raise LogError(f"{name} and {first.logs[0].name} do not both have {what}: give it to both or to none")
-        if other.roles != first.roles:
-            raise LogError(
-                f"{name} has the channels {', '.join(other.roles.outputs)} to compare and {first.logs[0].name} "
-                f"{', '.join(first.roles.outputs)}: name those that all have by outputs"
-            )
+def _bettered(look: Look, ends: Ends, motors: np.ndarray, others: Lanes, spread: np.ndarray, iterations: int) -> Ends:
+    """Ends where the best of the `others`, of this `spread`, that cost less than where these `motors` ended has taken
+    their place."""
+    place = np.searchsorted(motors, others.motor)
+    cost = costs(look, others, ends.spread[motors][place])
+    best = np.array([np.flatnonzero(place == k)[np.argmin(cost[place == k])] for k in range(len(motors))])
+    better = cost[best] < ends.cost[motors] * (1 - _GAIN)
+    if not better.any():
+        return ends
+    found = settled(look, others.taken(best[better]), spread[best[better]], iterations)
+    which, made = motors[better], Ends(ends.lanes, ends.cost.copy(), ends.spread.copy(), ends.misfit.copy())
+    made.cost[which], made.spread[which], made.misfit[which] = found.cost, found.spread, found.misfit
+    return dataclasses.replace(made, lanes=ends.lanes.put(which, found.lanes))
 
 
-def _starts(made: Setup, starts: int, seed: int) -> Point:
-    return begin(
-        made.model.free,
-        made.problem.owner,
-        [parameter.start for parameter in made.model.free.parameters],
-        regressed(list(made.logs), torque_constant(made.model)),
-        len(made.cut),
-        len(made.problem.batch.initial),
-        starts,
-        seed,
-    )
-
-
-def _told(model: Model, logs: Sequence[Log], ends: Sequence[End], chosen: dict[str, Any]) -> FleetFit:
-    free, channels = model.free.parameters, list(ends[0].made.problem.batch.channels)
-    misfits = {c: np.array([end.misfit[c] for end in ends]) for c in channels}
-    values, costs, statuses = np.full((len(ends), len(free)), np.nan), np.full(len(ends), np.nan), []
-    for k, end in enumerate(ends):
-        cost = float(least_cost(end.values[None])[0])
-        if not np.isfinite(cost):
-            statuses.append("failed")
-            continue
-        at = end.points.coordinates[int(np.nanargmin(end.values))]
-        bijectors = end.problem.unknowns.bijectors
-        values[k] = [float(bijectors[o].value(at[n])) for n, o in enumerate(end.problem.owner)]
-        costs[k] = cost
-        rough = max(misfits[c][k] for c in channels) > _NOISE_LIKE**2
-        statuses.append("warning" if rough or not end.rested else "ok")
+def _told(model: Model, logs: Sequence[Log], ends: Ends, chosen: dict[str, Any]) -> FleetFit:
+    free = model.free.parameters
+    failed = ~np.isfinite(ends.cost)
+    bijectors = model.free.unknowns().bijectors
+    at = jnp.asarray(ends.lanes.local)
+    values = np.stack([np.asarray(bijector.value(at[:, k])) for k, bijector in enumerate(bijectors)], axis=1)
+    rough = ~(ends.misfit.max(axis=1) <= NOISE_LIKE**2)
+    statuses = np.where(failed, "failed", np.where(rough | ~ends.lanes.rested, "warning", "ok"))
     return FleetFit(
         tuple(log.name for log in logs),
         tuple(p.name for p in free),
         tuple(p.place.unit for p in free),
-        values,
-        costs,
-        misfits,
-        tuple(statuses),
+        np.where(failed[:, None], np.nan, values),
+        np.where(failed, np.nan, ends.cost),
+        dict(zip(chosen["outputs"], ends.misfit.T, strict=True)),
+        tuple(statuses.tolist()),
         chosen,
-        tuple(ends),
+        model,
+        tuple(logs),
+        ends,
     )

@@ -163,10 +163,10 @@ class Free:
     def names(self) -> list[str]:
         return [parameter.name for parameter in self.parameters]
 
-    def coordinates(self, values: Iterable[float]) -> Float[Array, " n"]:
-        """Coordinates of physical values, moved off the bounds."""
+    def coordinates(self, values: Iterable[float | np.ndarray]) -> Float[Array, "n *motor"]:
+        """Coordinates of physical values, moved off the bounds; of many motors where the values are arrays."""
         inner = [
-            p.bijector().coordinate(jnp.asarray(p.inside(float(v)), dtype=jnp.result_type(float)))
+            p.bijector().coordinate(jnp.asarray(np.vectorize(p.inside, otypes=[float])(v)))
             for p, v in zip(self.parameters, values, strict=True)
         ]
         return jnp.stack(inner) if inner else jnp.zeros((0,))

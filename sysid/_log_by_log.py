@@ -11,16 +11,16 @@ from collections.abc import Callable
 import jax.numpy as jnp
 import numpy as np
 
+from ._beliefs import believed, slopes
 from ._linearized import apart
 from ._normal_equations import Point
 from ._problem import INITIAL_REACH, Problem
 from ._residual import bends, soft_l1, weight
+from ._side_by_side import SideBySide, by_log
 
 _ITERATIONS = 40
 _PATIENCE = 2
 _DAMPING = 1e-2
-_LARGEST_MOVE = 2.0
-_STEP = 1e-6
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -73,12 +73,12 @@ class LogByLog:
         residuals, derivatives = np.asarray(found.residuals), np.asarray(found.derivatives)
         around = []
         for k, unknowns in enumerate(tried):
-            believed = self._believed(unknowns.local)
-            slopes = (self._believed(unknowns.local + _STEP) - self._believed(unknowns.local - _STEP)) / (2 * _STEP)
+            prior = believed(self.problem, self.pick, unknowns.local)
+            steep = slopes(self.problem, self.pick, unknowns.local)
             own = costs[k] + np.sum((unknowns.initial / INITIAL_REACH) ** 2, axis=1) / 2
-            cost = self._by_log(own) + np.sum(believed**2, axis=1) / 2
+            cost = by_log(self.log, own) + np.sum(prior**2, axis=1) / 2
             cost = np.where(np.isfinite(cost), cost, np.inf)
-            around.append(Around(unknowns, cost, residuals[k], derivatives[k], believed, slopes))
+            around.append(Around(unknowns, cost, residuals[k], derivatives[k], prior, steep))
         return around
 
     def best(self, around: list[Around]) -> tuple[Around, np.ndarray]:
@@ -97,42 +97,19 @@ class LogByLog:
 
     def steps(self, around: Around, dampings: np.ndarray) -> list[Unknowns]:
         """Where steps lead with each row of `dampings`, (lane, log)."""
-        size = self.pick.shape[1]
         weights = np.asarray(weight(jnp.asarray(around.residuals), self.bend))
-        moves = np.concatenate([self.moves[self.log], np.ones_like(around.unknowns.initial)], axis=1)
-        columns = around.derivatives * moves[:, None, None, :]
-        curvature = np.einsum("scta,sct,sctb->sab", columns, weights, columns, optimize=True)
-        gradient = np.einsum("scta,sct,sct->sa", columns, weights, around.residuals, optimize=True)
-        own = curvature[:, size:, size:] + np.eye(curvature.shape[-1] - size) / INITIAL_REACH**2
-        own_gradient = gradient[:, size:] + around.unknowns.initial / INITIAL_REACH**2
-        slopes = around.slopes * self.moves
-        shared = self._by_log(curvature[:, :size, :size]) + _diagonal(slopes**2)
-        shared_gradient = self._by_log(gradient[:, :size]) + slopes * around.believed
-        mixed, found = curvature[:, :size, size:], []
-        for damping in dampings:
-            right = np.concatenate([np.swapaxes(mixed, 1, 2), own_gradient[..., None]], axis=2)
-            solved = _solved(_damped(own, damping[self.log]), right)
-            reduced = _damped(shared, damping) - self._by_log(mixed @ solved[..., :-1])
-            slope = shared_gradient - self._by_log((mixed @ solved[..., -1:])[..., 0])
-            local = np.clip(-_solved(reduced, slope[..., None])[..., 0], -_LARGEST_MOVE, _LARGEST_MOVE)
-            initial = -solved[..., -1] - (solved[..., :-1] @ local[self.log][..., None])[..., 0]
-            start = around.unknowns
-            found.append(Unknowns(start.local + local, start.initial + initial))
-        return found
-
-    def _believed(self, local: np.ndarray) -> np.ndarray:
-        """Residuals of the priors."""
-        found = np.zeros_like(local)
-        mean, width = (np.asarray(x)[self.pick] for x in (self.problem.prior.mean, self.problem.prior.width))
-        for k in np.flatnonzero(np.isfinite(width[0])):
-            bijector = self.problem.unknowns.bijectors[self.problem.owner[self.pick[0, k]]]
-            found[:, k] = (np.asarray(bijector.value(jnp.asarray(local[:, k]))) - mean[:, k]) / width[:, k]
-        return found
-
-    def _by_log(self, values: np.ndarray) -> np.ndarray:
-        total = np.zeros((len(self.pick), *values.shape[1:]))
-        np.add.at(total, self.log, values)
-        return total
+        columns, start = around.derivatives, around.unknowns
+        equations = SideBySide(
+            curvature=np.einsum("scta,sct,sctb->sab", columns, weights, columns, optimize=True),
+            gradient=np.einsum("scta,sct,sct->sa", columns, weights, around.residuals, optimize=True),
+            initial=start.initial,
+            log=self.log,
+            believed=around.believed,
+            slopes=around.slopes,
+            moves=self.moves,
+        )
+        found = [equations.step(damping) for damping in dampings]
+        return [Unknowns(start.local + local, start.initial + initial) for local, initial in found]
 
 
 def ends(each: LogByLog, point: Point, gain: np.ndarray, progress: Callable[[str, int, float], None]) -> Around:
@@ -153,22 +130,3 @@ def ends(each: LogByLog, point: Point, gain: np.ndarray, progress: Callable[[str
         if np.all(quiet >= _PATIENCE):
             break
     return here
-
-
-def _diagonal(values: np.ndarray) -> np.ndarray:
-    return values[..., None] * np.eye(values.shape[-1])
-
-
-def _damped(matrix: np.ndarray, damping: np.ndarray) -> np.ndarray:
-    """The matrices with a share of their diagonal added to it; an unknown without effect stays where it is."""
-    diagonal = np.diagonal(matrix, axis1=-2, axis2=-1)
-    return matrix + _diagonal(damping[:, None] * diagonal + np.finfo(float).tiny ** 0.5)
-
-
-def _solved(matrix: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """In units of the diagonal, where a plain solve takes any scale of unknowns; zero where nothing is finite."""
-    size = 1 / np.sqrt(np.maximum(np.diagonal(matrix, axis1=-2, axis2=-1), np.finfo(float).tiny))[..., None]
-    scaled = matrix * size * np.swapaxes(size, -1, -2) + np.eye(matrix.shape[-1]) * 1e-13
-    sound = np.all(np.isfinite(scaled), axis=(-2, -1)) & np.all(np.isfinite(size * right), axis=(-2, -1))
-    scaled = np.where(sound[..., None, None], scaled, np.eye(matrix.shape[-1]))
-    return size * np.linalg.solve(scaled, np.where(sound[..., None, None], size * right, 0.0))

@@ -56,7 +56,7 @@ class Model:
 
         **Raises:** `ModelError` when the log lacks a condition.
         """
-        known = places(self.subject)
+        known = places(self.subject) if self.conditions else {}
         values: dict[str, float] = {}
         for condition in self.conditions:
             if condition.condition not in log.conditions:

@@ -4,11 +4,13 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 import jaxmotor as jm
 
+from ._batch import Batch
 from ._errors import ModelError
 from ._free import Free, read
 from ._log import Log
@@ -38,6 +40,20 @@ class Setup:
     names: tuple[str, ...]
     problem: Problem
     window: float | None = None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Material:
+    """What a problem is made of: fields as those of `Setup`, and the `batch` of the logs, of NumPy."""
+
+    logs: tuple[Log, ...]
+    cut: tuple[Piece, ...]
+    roles: Roles
+    noise: dict[str, float]
+    owner: tuple[int, ...]
+    names: tuple[str, ...]
+    batch: Batch
+    window: float | None
 
 
 def predicted_channels(bench: jm.Bench) -> list[str]:
@@ -96,7 +112,7 @@ def setup(
     substeps: int = 1,
     replay: bool = False,
     window: float | None = None,
-    like: "Setup | None" = None,
+    like: Setup | None = None,
 ) -> Setup:
     """The problem of fitting `model` to `logs`; `like` gives roles, noise and window to logs that are only predicted.
 
@@ -105,6 +121,34 @@ def setup(
     **Raises:** `LogError`, `ModelError` for logs that this model cannot be compared with; for a window of less than
     four steps.
     """
+    made = material(model, logs, outputs=outputs, replay=replay, window=window, like=like)
+    problem = Problem(
+        bench=model.bench,
+        subject=model.subject,
+        unknowns=model.free.unknowns(),
+        batch=jax.tree_util.tree_map(jnp.asarray, made.batch),
+        scales=scales(made.noise, dict.fromkeys(made.noise, BEND)),
+        reset=jnp.zeros(made.batch.dt.shape, bool),
+        prior=_prior(model.free, made.owner),
+        moves=jnp.ones(len(made.owner)),
+        counts=jnp.ones(len(made.cut)),
+        owner=made.owner,
+        substeps=substeps,
+        balanced=model.balanced,
+    )
+    return Setup(model, made.logs, made.cut, made.roles, made.noise, made.names, problem, made.window)
+
+
+def material(
+    model: Model,
+    logs: Sequence[Log],
+    *,
+    outputs: Sequence[str] | None = None,
+    replay: bool = False,
+    window: float | None = None,
+    like: Setup | None = None,
+) -> Material:
+    """What `setup` makes a problem of; arguments and errors as there."""
     if model.grid is not None:
         logs = [log.resample(model.grid) for log in logs]
     if like is None:
@@ -128,21 +172,7 @@ def setup(
         overrides=[model.overrides(log) for log in logs],
         picks=picks,
     )
-    problem = Problem(
-        bench=model.bench,
-        subject=model.subject,
-        unknowns=model.free.unknowns(),
-        batch=data,
-        scales=scales(noise, dict.fromkeys(noise, BEND)),
-        reset=jnp.zeros(data.dt.shape, bool),
-        prior=_prior(model.free, owner),
-        moves=jnp.ones(len(owner)),
-        counts=jnp.ones(len(cut)),
-        owner=owner,
-        substeps=substeps,
-        balanced=model.balanced,
-    )
-    return Setup(model, tuple(logs), tuple(cut), part, noise, names, problem, window)
+    return Material(tuple(logs), tuple(cut), part, noise, owner, names, data, window)
 
 
 def _rows(logs: Sequence[Log], window: float) -> int:

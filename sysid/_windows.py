@@ -127,7 +127,7 @@ def batch(
     overrides: Sequence[dict[str, float]],
     picks: Sequence[Sequence[int]],
 ) -> Batch:
-    """The arrays of these pieces.
+    """The arrays of these pieces, of NumPy.
 
     **Arguments:** `noise` of each compared channel [its unit]; `initial`: states beside angle and speed (`current`,
     `temperature`, as the rise over `ambient`); `overrides` and `picks`: per log, params by path, and which coordinates
@@ -141,10 +141,10 @@ def batch(
         last = part[-1] if fill is None else fill
         return np.concatenate([part, np.full(rows - len(part), last, dtype=part.dtype)])
 
-    def stacked(name: str) -> jnp.ndarray | None:
+    def stacked(name: str) -> np.ndarray | None:
         if not all(name in logs[piece.log].channels for piece in cut):
             return None
-        return jnp.asarray(np.stack([padded(logs[p.log].channels[name], p) for p in cut]))
+        return np.stack([padded(logs[p.log].channels[name], p) for p in cut])
 
     def channel(name: str) -> Channel:
         measured, usable, censored = [], [], []
@@ -156,9 +156,7 @@ def batch(
             # A clipped sample still says on which side the truth lies.
             usable.append(padded(log.masks.get(name, zero.astype(bool)) | (ends != 0), piece, False))
             censored.append(padded(ends, piece, 0))
-        return Channel(
-            jnp.asarray(np.stack(measured)), jnp.asarray(np.stack(usable)), jnp.asarray(np.stack(censored), jnp.int32)
-        )
+        return Channel(np.stack(measured), np.stack(usable), np.stack(censored).astype(np.int32))
 
     missing = [logs[p.log].name for p in cut if roles.command not in logs[p.log].channels]
     if missing:
@@ -171,26 +169,23 @@ def batch(
     starts = [_initial(logs[p.log], p.first, of_log[p.log], noise, initial, ambient) for p in cut]
     enabled = stacked("torque_enabled")
     return Batch(
-        dt=jnp.asarray(np.stack([padded(logs[p.log].steps, p, 0.0) for p in cut])),
-        command=jnp.asarray(np.stack([padded(logs[p.log].channels[roles.command], p) for p in cut])),
+        dt=np.stack([padded(logs[p.log].steps, p, 0.0) for p in cut]),
+        command=np.stack([padded(logs[p.log].channels[roles.command], p) for p in cut]),
         bus_voltage=stacked("bus_voltage"),
         enabled=None if enabled is None else enabled > 0.5,
         ambient=None,
         channels={name: channel(name) for name in roles.outputs},
         initial={
-            name: Initial(
-                jnp.asarray(np.array([s[name][0] for s in starts])), jnp.asarray(np.array([s[name][1] for s in starts]))
-            )
+            name: Initial(np.array([s[name][0] for s in starts], float), np.array([s[name][1] for s in starts], float))
             for name in starts[0]
         },
-        reset_position=jnp.asarray(np.stack([padded(m[0], p) for m, p in zip(motions, cut, strict=True)])),
-        reset_velocity=jnp.asarray(np.stack([padded(m[1], p) for m, p in zip(motions, cut, strict=True)])),
+        reset_position=np.stack([padded(m[0], p) for m, p in zip(motions, cut, strict=True)]),
+        reset_velocity=np.stack([padded(m[1], p) for m, p in zip(motions, cut, strict=True)]),
         overrides={
-            path: jnp.asarray(np.array([overrides[p.log][path] for p in cut]))
-            for path in (overrides[0] if overrides else {})
+            path: np.array([overrides[p.log][path] for p in cut], float) for path in (overrides[0] if overrides else {})
         },
-        log=jnp.asarray(np.array([p.log for p in cut], dtype=np.int32)),
-        pick=jnp.asarray(np.array([picks[p.log] for p in cut], dtype=np.int32).reshape(len(cut), -1)),
+        log=np.array([p.log for p in cut], dtype=np.int32),
+        pick=np.array([picks[p.log] for p in cut], dtype=np.int32).reshape(len(cut), -1),
     )
 
 

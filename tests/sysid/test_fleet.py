@@ -4,8 +4,11 @@ import numpy as np
 import pytest
 
 import sysid
+from sysid._begin import begin, begin_many
 from sysid._errors import LogError
 from sysid._fleet import fit_fleet
+from sysid._fleet_starts import first_starts
+from sysid._start import regressed
 
 from . import motor_logs
 from .forced_devices import printed_by
@@ -27,7 +30,7 @@ def test_fleet_equals_single_fits():
     fleet = fit_fleet(logs, model=model, starts=2, block=16)
     assert fleet.motors == tuple(log.name for log in logs)
     assert set(fleet.statuses) == {"ok"}
-    for number in (1, 22):
+    for number in (5, 22):
         single = sysid.fit(logs[number], model=model, starts=2, substeps=1)
         values = np.array([estimate.value for estimate in single.estimates])
         np.testing.assert_allclose(fleet.values[number], values, rtol=1e-6)
@@ -39,6 +42,55 @@ def test_fleet_equals_single_fits():
     for name in ("resistance", "inertia"):
         truth = np.array([made(k)[1][name] for k in range(MOTORS)])
         np.testing.assert_allclose(fleet.values[:, fleet.names.index(name)], truth, rtol=0.05)
+
+
+def test_at_a_kink_of_the_cost_a_fleet_ends_no_higher():
+    """Where the shaft comes to rest one row sooner or later the cost has a kink, and more than one lowest point."""
+    log, _ = made(1)
+    model = sysid.choose_model([log])
+    fleet = fit_fleet([log], model=model, starts=2)
+    single = sysid.fit(log, model=model, starts=2, substeps=1)
+    assert fleet.costs[0] <= single.trace[-1][2] * (1 + 1e-9)
+    for value, theirs in zip(fleet.values[0], single.estimates, strict=True):
+        assert abs(value - theirs.value) < 0.1 * theirs.std_error
+
+
+def test_a_motor_whose_first_start_leads_astray_gets_the_others(monkeypatch):
+    logs = [made(k)[0] for k in range(3)]
+    model = sysid.choose_model(logs[:1])
+    wanted = fit_fleet(logs, model=model, starts=3)
+
+    def astray(*given):
+        lanes = first_starts(*given)
+        lanes.local[1] += [9.0, -9.0, 9.0, -9.0, 9.0]
+        return lanes
+
+    monkeypatch.setattr(sysid._fleet, "first_starts", astray)
+    assert fit_fleet(logs, model=model, starts=1).statuses == ("ok", "warning", "ok")
+    fleet = fit_fleet(logs, model=model, starts=3)
+    assert set(fleet.statuses) == {"ok"}
+    np.testing.assert_allclose(fleet.values, wanted.values, rtol=1e-6)
+
+
+def test_many_motors_start_where_each_would():
+    logs = [made(0)[0], made(1)[0], motor_logs.log(motor_logs.brushed(rows=ROWS), ("voltage", "velocity"), name="bare")]
+    free = sysid.choose_model(logs[:1]).free
+    given, told = [p.start for p in free.parameters], [regressed([log]) for log in logs]
+    assert not told[2]
+    owner = tuple(range(len(given)))
+    many = begin_many(free, owner, given, told, 4, 3)
+    for points, found in zip(many, told, strict=True):
+        np.testing.assert_array_equal(points, begin(free, owner, given, found, 1, 2, 4, 3).coordinates)
+
+
+def test_a_model_that_cannot_follow_is_a_warning():
+    columns = motor_logs.brushed(rows=ROWS)
+    columns["velocity"] = columns["velocity"] + 8.0 * np.sin(np.arange(ROWS) / 7.0)
+    logs = [made(2)[0], motor_logs.log(columns, name="shaken")]
+    fleet = fit_fleet(logs, model=sysid.choose_model(logs[:1]), starts=3)
+    assert fleet.statuses == ("ok", "warning")
+    assert fleet.misfits["velocity"][1] > 100.0
+    assert fleet.motor(1).status != "ok"
 
 
 def test_logs_of_other_channels_are_refused():
