@@ -7,8 +7,9 @@ from typing import Any
 import equinox as eqx
 import jax
 
-_QUICK = {"xla_cpu_use_fusion_emitters": False}
-"""XLA's older code generator for processors compiles the body of a simulated step sooner, and its code runs as fast."""
+_QUICK = {"xla_cpu_use_fusion_emitters": False, "xla_cpu_prefer_vector_width": 512}
+"""XLA's older code generator for processors compiles the body of a simulated step sooner, and its code runs as fast;
+with vectors as wide as the processor has them, not half as wide, by a sixth faster."""
 
 
 @functools.cache

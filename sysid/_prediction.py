@@ -8,6 +8,7 @@ from jaxtyping import Array, Bool, Float, Int
 import jaxmotor as jm
 from jaxmotor._exponential import phi1
 
+from ._at_once import at_once
 from ._balance import balancing_current
 from ._batch import Batch
 from ._free import Subject
@@ -108,12 +109,13 @@ def predict(
     reset: Bool[Array, " time"],
     substeps: int | Int[Array, ""],
     balanced: bool,
+    whole: bool = False,
 ) -> dict[str, Row]:
     """Every channel that a bench and its sensors can predict, at each row of `segment`.
 
     **Arguments:** `reset`: rows at which the motion returns to the measured one (windows); `substeps`: steps of the
     bench per row, which forward mode takes as data, reverse mode as an `int`; `balanced`: current by the torque balance
-    of the measured motion.
+    of the measured motion; `whole`: compile the loop over rows as one function.
 
     Compiled by itself so that it is traced once for all the programs that contain it.
     """
@@ -137,11 +139,14 @@ def predict(
         after = jax.tree_util.tree_map(lambda new, old: jnp.where(live, new, old), after, state)
         return after, (state.qpos, state.qvel, first)
 
-    _, (position, velocity, out) = jax.lax.scan(
-        body,
+    def run(first, rows):
+        return jax.lax.scan(body, first, rows)[1]
+
+    given = (
         initial_state(bench, subject, initial, command[0]),
         (rows, segment.dt, reset, segment.reset_position, segment.reset_velocity),
     )
+    position, velocity, out = at_once(run, *given) if whole else run(*given)
     current = balancing_current(bench, subject, segment) if balanced else out.current
     channels = {
         "position": position,

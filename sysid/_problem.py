@@ -9,6 +9,7 @@ from jaxtyping import Array, Bool, Float, Int
 
 import jaxmotor as jm
 
+from ._at_once import worthwhile
 from ._batch import Batch, Scales
 from ._free import Subject, Unknowns, write
 from ._normal_equations import NormalEquations, Point
@@ -35,11 +36,19 @@ class Jacobian(eqx.Module):
     derivatives: Float[Array, "*segment channel time unknown"]
 
 
+class Seen(eqx.Module):
+    """What a point predicts: `predicted` channels in SI, and their `residuals` in sigmas."""
+
+    predicted: dict[str, Float[Array, "*segment time"]]
+    residuals: Float[Array, "*segment channel time"]
+
+
 class Problem(eqx.Module):
     """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data (`substeps` where it is an array).
 
     `reset` marks the rows at which the motion returns to the measured one; `owner` says which free parameter each
-    coordinate belongs to; `moves` is 0 where a coordinate is held [1]; `counts` is 0 where a segment is left out [1].
+    coordinate belongs to; `moves` is 0 where a coordinate is held [1]; `counts` is 0 where a segment is left out [1];
+    a `whole` one runs start by start, the loop over rows as one function (see `at_once`).
     """
 
     bench: jm.Bench
@@ -54,10 +63,17 @@ class Problem(eqx.Module):
     owner: tuple[int, ...] = eqx.field(static=True)
     substeps: int | Int[Array, ""] = 1
     balanced: bool = eqx.field(static=True, default=False)
+    whole: bool = eqx.field(static=True, default=False)
 
     def stepped(self, substeps: int, reverse: bool) -> "Problem":
         """The same with so many steps per row: one program for all numbers, except for `reverse` mode."""
         return dataclasses.replace(self, substeps=substeps if reverse else jnp.asarray(substeps, jnp.int32))
+
+    def faster(self) -> "Problem":
+        """The same, `whole` where that is faster than all starts side by side."""
+        lanes = len(self.batch.dt) * (1 + self.batch.pick.shape[-1] + len(self.batch.initial))
+        alone = len(self.batch.dt.sharding.device_set) == 1
+        return dataclasses.replace(self, whole=alone and worthwhile(lanes))
 
     @property
     def initial_names(self) -> tuple[str, ...]:
@@ -73,7 +89,7 @@ class Problem(eqx.Module):
             name: segment.initial[name].value + segment.initial[name].width * initial[k]
             for k, name in enumerate(self.initial_names)
         }
-        found = predict(self.bench, subject, segment, states, reset, self.substeps, self.balanced)
+        found = predict(self.bench, subject, segment, states, reset, self.substeps, self.balanced, self.whole)
         return {name: found[name] for name in segment.channels}
 
     def predictions(self, point: Point) -> dict[str, Float[Array, "segment time"]]:
@@ -99,6 +115,11 @@ class Problem(eqx.Module):
 
     def _shares(self) -> Float[Array, "segment 1 1"]:
         return self.counts[:, None, None]
+
+    def seen(self, local: Float[Array, "segment local"], initial: Float[Array, "segment m"]) -> Seen:
+        """Predictions and residuals, with every segment at coordinates and initial states of its own."""
+        predicted = jax.vmap(self.predict)(local, initial, self.batch, self.reset)
+        return Seen(predicted, jax.vmap(lambda p, segment: residuals(p, segment, self.scales))(predicted, self.batch))
 
     def jacobian(self, local: Float[Array, "segment local"], initial: Float[Array, "segment m"]) -> "Jacobian":
         """Predictions, residuals and their derivatives by forward mode, with every segment at coordinates and initial
