@@ -28,6 +28,7 @@ _ROUGH = 0.02
 _ENTANGLED = 100.0
 """Ratio of a standard error [1] to the one that all other parameters known would leave."""
 
+_FEWER = 4
 _OUTSIDE = 4.0
 """Standard errors apart from which two ends are not one."""
 
@@ -73,7 +74,9 @@ def _equal(problem: Problem, points: Point, values: np.ndarray, here: Known) -> 
     # A difference of costs scales with the size of the residuals, and with their memory.
     scale = 2 * least / rows * max([1.0, *here.uncertainty.inflation.values()])
     close = np.flatnonzero(values <= least + max(_EQUAL_COST * scale, 1e-9 * least))
-    return [Point(points.coordinates[k], points.initial[k]) for k in close]
+    # NumPy cuts without a program for each shape.
+    coordinates, initial = np.asarray(points.coordinates), np.asarray(points.initial)
+    return [Point(jnp.asarray(coordinates[k]), jnp.asarray(initial[k])) for k in close]
 
 
 def _disagreeing(made: Setup, ends: Sequence[Point], point: Point, here: Known) -> dict[str, float]:
@@ -94,36 +97,64 @@ def _disagreeing(made: Setup, ends: Sequence[Point], point: Point, here: Known) 
     return found
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class Judged:
+    """The best `point` of a walk: what is known `here`, the `ends` that are equally good, the parameters in which they
+    are `disagreeing` (the ratio of extremes), every `estimate`; by how many standard errors halving the step would move
+    each identified parameter, `shifts`."""
+
+    point: Point
+    here: Known
+    ends: list[Point]
+    disagreeing: dict[str, float]
+    estimates: list[Estimate]
+    shifts: dict[str, float]
+
+    @property
+    def shift(self) -> float:
+        """By how many standard errors halving the step would move an identified parameter at most."""
+        return max(self.shifts.values(), default=0.0)
+
+
+def judge(
+    made: Setup, problem: Problem, points: Point, values: np.ndarray, ended: Jacobian | None = None, lanes: int = 1
+) -> Judged:
+    """What the best of `points` is worth; `problem` is that of `made` with the last scales and resets, `ended` the
+    problem around the best point where that is known already, `lanes` as for `linearized`."""
+    point = chosen(points, values)
+    (here,) = known(made, problem, [point], lanes, None if ended is None else [ended])
+    ends = _equal(problem, points, values, here)
+    disagreeing = _disagreeing(made, ends, point, here)
+    found = _estimates(made, point, here, disagreeing)
+    names = [made.names[int(k)] for k in here.covered]
+    shifts = dict(zip(names, np.abs(here.uncertainty.step_shift) / _errors(here), strict=True))
+    identified = {e.name for e in found if e.flag == "identified"}
+    settled = {name: float(shift) for name, shift in shifts.items() if name in identified}
+    return Judged(point, here, ends, disagreeing, found, settled)
+
+
+def _errors(here: Known) -> np.ndarray:
+    return np.sqrt(np.maximum(np.diagonal(here.uncertainty.covariance), 1e-300))
+
+
 def conclude(
     made: Setup,
     problem: Problem,
-    points: Point,
-    values: np.ndarray,
+    judged: Judged,
     held: Sequence[Log],
     sensor_misfit: dict[str, float],
     trace: list[tuple[str, int, float]],
     settings: dict[str, Any],
-    ended: Jacobian | None = None,
     lanes: int = 1,
-) -> tuple[Fit, float, float, Known]:
-    """The result at the best of `points`, by how many standard errors halving the step would move an identified
-    parameter at most, which share of the residuals it would change, and what is known there; `problem` is that of
-    `made` with the last scales and resets, `ended` the problem around the best point where that is known already,
-    `lanes` as for `linearized`."""
-    point = chosen(points, values)
-    (here,) = known(made, problem, [point], lanes, None if ended is None else [ended])
-    channels = list(problem.batch.channels)
-    ends = _equal(problem, points, values, here)
-    disagreeing = _disagreeing(made, ends, point, here)
+) -> Fit:
+    """The result at a point that was judged; `problem` and `lanes` as there."""
+    here, found, channels = judged.here, judged.estimates, list(problem.batch.channels)
     # On a curved ridge one end may look better determined than the log allows: the least of the ends counts.
-    others = known(made, problem, ends, lanes) if disagreeing else []
-    least = min([here, *others], key=lambda k: k.determined)
-    found = _estimates(made, point, here, disagreeing)
-    names = [made.names[int(k)] for k in here.covered]
-    errors = np.sqrt(np.maximum(np.diagonal(here.uncertainty.covariance), 1e-300))
-    shifts = dict(zip(names, np.abs(here.uncertainty.step_shift) / errors, strict=True))
-    identified = {e.name for e in found if e.flag == "identified"}
-    settled = {name: float(shift) for name, shift in shifts.items() if name in identified}
+    others = [end for end in judged.ends if not _same(end, judged.point)] if judged.disagreeing else []
+    # Derivatives by fewer steps tell as well which combinations the logs fix.
+    rough = problem.stepped(max(1, int(problem.substeps) // _FEWER), reverse=False)
+    alike = known(made, rough, others, lanes) if others else []
+    least = min([here, *alike], key=_determined)
     warnings = cautions(
         found,
         least.directions,
@@ -131,14 +162,15 @@ def conclude(
         sensor_misfit,
         here.uncertainty.correlation,
         here.uncertainty.inflation,
-        settled,
-        disagreeing,
+        judged.shifts,
+        judged.disagreeing,
     )
-    compared = _compared(made, problem, point, here.predicted, held)
+    compared = _compared(made, problem, judged.point, here.predicted, held)
     warnings += confounded(found, here.direction_names, here.correlation)
     warnings += held_out_cautions(compared, made.noise)
     fitted = made.model.with_subject(_placed(made, problem, here.value.tolist()))
-    result = Fit(
+    errors = _errors(here)
+    return Fit(
         model=fitted,
         estimates=tuple(found),
         directions=tuple(least.directions),
@@ -152,7 +184,14 @@ def conclude(
         trace=tuple(trace),
         settings=settings,
     )
-    return result, max(settled.values(), default=0.0), here.step_share, here
+
+
+def _determined(known: Known) -> int:
+    return known.determined
+
+
+def _same(one: Point, other: Point) -> bool:
+    return bool(np.array_equal(one.coordinates, other.coordinates) and np.array_equal(one.initial, other.initial))
 
 
 def _placed(made: Setup, problem: Problem, values: list[float]) -> Subject:

@@ -15,15 +15,17 @@ import jaxmotor as jm
 
 from ._adjust import adjusted
 from ._begin import begin, scouts
+from ._channel_scales import NOISE_LIKE, balanced, misfit_of, off
 from ._compile_ahead import compile_ahead
-from ._conclude import chosen, conclude
+from ._conclude import chosen, conclude, judge
 from ._defect import moved_to_finer
 from ._errors import ModelError
+from ._finer import refined
 from ._free import Free, free as free_named, places
-from ._halves import better, first_leg, side_by_side, solve_in_parts
+from ._halves import better, distinct, first_leg, side_by_side, solve_in_parts
 from ._hop import hopped
 from ._legs import legs
-from ._linearized import linearized
+from ._linearized import linearized, seen
 from ._log import Log
 from ._model import Model
 from ._normal_equations import Point
@@ -31,7 +33,7 @@ from ._problem import Jacobian, Problem
 from ._profile import profile_cautions, profiled_coordinates, profiles
 from ._remainder import named
 from ._result import Fit
-from ._setup import BEND, Setup, settings, setup, torque_constant, usable_rows
+from ._setup import BEND, Setup, settings, setup, torque_constant
 from ._single_logs import single_logs, spread_cautions
 from ._solve import Solver, Stage, solve
 from ._solvers import solver_named
@@ -42,10 +44,6 @@ from ._windows import scales
 from ._with_friction import with_friction
 
 _COMMANDS: dict[type, str] = {jm.VoltageDrive: "voltage", jm.DutyDrive: "duty", jm.TorqueDrive: "torque"}
-LEAST_BEND = 0.1
-NOISE_LIKE = 1.3
-"""Residuals within this of the sensor's noise are noise [1]."""
-
 _WALKED_ROWS = 32_768
 """Rows [1] over which all starts walk; with more than twice as many only the best start sees them all."""
 
@@ -98,18 +96,6 @@ def _model(
     if not model.free.names:
         raise ModelError(f"no parameter is free; the model has {', '.join(sorted(places(model.subject)))}")
     return model
-
-
-def _off(problem: Problem, values: np.ndarray) -> tuple[dict[str, float], dict[str, float]]:
-    """Per channel: mean square residual in sensor noise, and its robust standard deviation, at least one."""
-    usable = usable_rows(problem)
-    misfit, spread = {}, {}
-    for k, channel in enumerate(problem.batch.channels):
-        seen = values[:, k][usable[:, k]]
-        seen = seen[np.isfinite(seen)]
-        misfit[channel] = float(np.mean(seen**2)) if len(seen) else 0.0
-        spread[channel] = max(1.0, float(1.4826 * np.median(np.abs(seen)))) if len(seen) else 1.0
-    return misfit, spread
 
 
 def fit(
@@ -192,18 +178,21 @@ def fit(
     walk = [*walk[:-1], dataclasses.replace(walk[-1], gain=on_the_way)]
     reverse = not mover.normal_equations
     made = dataclasses.replace(made, problem=split(made.problem, mesh))
+    if mover.normal_equations:
+        made = dataclasses.replace(made, problem=made.problem.faster())
     problem = made.problem.stepped(substeps or 1, reverse)
-    some = _part(made)
+    some, lanes = _part(made), side_by_side(mover, starts, len(walk))
     points, values, trace = _walked(
         made, problem, points, lambda count: scouts(*beginning, count, seed), walk, mover, progress, some
     )
     if len(some) < len(made.cut):
+        lanes = 1
         points, values = _spread_out(points, values, some, len(made.cut)), np.zeros(1)
     problem = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(walk[-1].reset))
     points, values, problem, misfit, ended, more = _balanced(made, problem, points, values, mover, whole, progress)
     trace += more
     for _ in range(_MOST_HOPS):
-        around = hopped(made, chosen(points, values), points.coordinates.shape[0])
+        around = hopped(made, chosen(points, values), lanes)
         if around is None:
             break
         least = float(np.nanmin(values))
@@ -217,20 +206,9 @@ def fit(
         points, values, problem, misfit, ended, more = _balanced(made, unscaled, moved, ends, mover, whole, progress)
         trace += more
     while True:
-        count = int(problem.substeps)
-        chosen_settings = settings(
-            made.roles,
-            seed=seed,
-            starts=starts,
-            iterations=iterations,
-            substeps=count,
-            replay=replay,
-            window=window,
-            solver=mover.name,
-        )
-        result, shift, share, here = conclude(
-            made, problem, points, values, held, misfit, trace, chosen_settings, ended, _lanes(mover, points)
-        )
+        count, side = int(problem.substeps), _lanes(mover, points)
+        judged = judge(made, problem, points, values, ended, side)
+        shift, share = judged.shift, judged.here.step_share
         # A model that is far off the log gains nothing from a finer step, unless the step is what puts it off.
         rough = max(misfit.values()) > NOISE_LIKE**2 and share < _STEP_SHARE
         if share > _STEP_SHARE:
@@ -242,12 +220,30 @@ def fit(
         count = min(count * 2**halvings, _MOST_SUBSTEPS)
         coarse, finer = problem, dataclasses.replace(whole, words=f"{count} steps per row")
         problem = eqx.tree_at(lambda p: p.scales, coarse.stepped(count, reverse), made.problem.scales)
+        polished = dataclasses.replace(finer, gain=_POLISHED, patience=1)
+        if problem.whole:
+            points, values, problem, misfit, ended, more = refined(
+                made, coarse, problem, points, values, mover, polished, progress
+            )
+            trace += more
+            continue
         if mover.normal_equations:
             points, values, more = moved_to_finer(coarse, problem, points, values, mover, finer, progress)
-            finer, trace = dataclasses.replace(finer, gain=_POLISHED, patience=1), trace + more
+            finer, trace = polished, trace + more
         points, values, problem, misfit, ended, more = _balanced(made, problem, points, values, mover, finer, progress)
         trace += more
-    best, lanes = chosen(points, values), points.coordinates.shape[0]
+    chosen_settings = settings(
+        made.roles,
+        seed=seed,
+        starts=starts,
+        iterations=iterations,
+        substeps=count,
+        replay=replay,
+        window=window,
+        solver=mover.name,
+    )
+    result = conclude(made, problem, judged, held, misfit, trace, chosen_settings, side)
+    best, here = judged.point, judged.here
     valleys = profiles(made, problem, best, here, profiled, lanes, progress)
     shapes = named(made, problem, best, here, misfit, lanes)
     spreads = single_logs(made, problem, best, here, lanes, progress) if each_log else []
@@ -320,14 +316,17 @@ def _walked(
         if stage is walk[-1]:
             points = better(points, values, lanes)
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        around = linearized(staged, at, lanes=lanes if mover.normal_equations else 1)
-        _, spread = _off(staged, np.asarray(around.residuals))
+        around = seen(staged, at, lanes=lanes if mover.normal_equations else 1)
+        _, spread = off(staged, np.asarray(around.residuals))
         sigma = {c: made.noise[c] * spread[c] for c in made.noise}
         scaled = eqx.tree_at(lambda p: p.scales, staged, scales(sigma, dict.fromkeys(sigma, BEND)))
         if stage is walk[0]:
             points, values, more = first_leg(mover, scaled, points, stage, joining, progress, lanes)
         else:
             points, values, more = solve_in_parts(mover, scaled, points, stage, progress, lanes)
+        if problem.whole:
+            # They walk one after the other: who goes where another went costs time.
+            points, values = distinct(points, values)
         at, trace = chosen(points, values), trace + more
     return points, values, trace
 
@@ -347,16 +346,10 @@ def _balanced(
     those are the units. Also returns the mean square residual per channel in sensor noise, and the problem around the
     best end.
     """
-    compile_ahead(mover, problem, points)
-    begun = linearized(problem, chosen(points, values), lanes=_lanes(mover, points))
-    _, spread = _off(problem, np.asarray(begun.residuals))
-    spread = {c: s if max(spread.values()) > NOISE_LIKE else 1.0 for c, s in spread.items()}
-    sigma = {c: made.noise[c] * spread[c] for c in made.noise}
-    bend = {c: max(LEAST_BEND, BEND / spread[c]) for c in made.noise}
-    balanced = eqx.tree_at(lambda p: p.scales, problem, scales(sigma, bend))
-    points, values, trace = solve(mover, balanced, points, [last], progress)
-    ended = linearized(balanced, chosen(points, values), lanes=_lanes(mover, points))
-    # In sensor noise, of which the balanced scales are multiples.
-    share = np.array([spread[c] for c in problem.batch.channels])[None, :, None]
-    misfit, _ = _off(problem, np.asarray(ended.residuals) * share)
-    return points, values, balanced, misfit, ended, trace
+    if not problem.whole:
+        compile_ahead(mover, problem, points)
+    begun = seen(problem, chosen(points, values), lanes=_lanes(mover, points))
+    scaled = balanced(made, problem, begun)
+    points, values, trace = solve(mover, scaled, points, [last], progress)
+    ended = linearized(scaled, chosen(points, values), lanes=_lanes(mover, points))
+    return points, values, scaled, misfit_of(made, scaled, ended), ended, trace

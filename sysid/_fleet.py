@@ -11,9 +11,10 @@ from jax.sharding import Mesh
 
 import jaxmotor as jm
 
-from ._conclude import conclude
+from ._channel_scales import NOISE_LIKE
+from ._conclude import conclude, judge
 from ._errors import ModelError
-from ._fit import NOISE_LIKE, _model
+from ._fit import _model
 from ._fleet_data import fleet_data
 from ._fleet_look import Look
 from ._fleet_starts import first_starts, other_starts
@@ -65,7 +66,8 @@ class FleetFit:
         problem = dataclasses.replace(problem, reset=reset, scales=scales(sigma, bend))
         point = Point(jnp.asarray(ends.lanes.local[index])[None], jnp.asarray(ends.lanes.initial[index])[None])
         misfit = {c: float(values[index]) for c, values in self.misfits.items()}
-        return conclude(made, problem, point, ends.cost[index][None], [], misfit, [], chosen)[0]
+        judged = judge(made, problem, point, ends.cost[index][None])
+        return conclude(made, problem, judged, [], misfit, [], chosen)
 
 
 def fit_fleet(

@@ -9,7 +9,7 @@ import dataclasses
 
 import numpy as np
 
-from ._fit import LEAST_BEND, NOISE_LIKE
+from ._channel_scales import LEAST_BEND, NOISE_LIKE
 from ._fleet_look import Look
 from ._setup import BEND
 from ._side_by_side import SideBySide

@@ -9,7 +9,6 @@ import dataclasses
 from collections.abc import Callable
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 
 from ._normal_equations import Point
@@ -26,6 +25,9 @@ _AGREED = 0.02
 """Share of the cost within which starts end alike."""
 
 _FEWEST_AGREED = 3
+
+_SAME = 0.05
+"""Difference of coordinates, mostly logarithms, below which two starts of one cost have come to one place."""
 
 
 def side_by_side(mover: Solver, starts: int, legs: int) -> int:
@@ -64,8 +66,18 @@ def better(points: Point, values: np.ndarray, lanes: int) -> Point:
     return _taken(points, _best(values, lanes))
 
 
+def distinct(points: Point, values: np.ndarray) -> tuple[Point, np.ndarray]:
+    """The starts less those that came to where a better one is."""
+    at, kept = np.asarray(points.coordinates), []
+    for k in np.argsort(np.where(np.isfinite(values), values, np.inf), kind="stable"):
+        known = [n for n in kept if np.max(np.abs(at[k] - at[n])) <= _SAME and _alike(values[[k, n]])]
+        kept += [] if known else [k]
+    rows = np.sort(np.array(kept))
+    return _taken(points, rows), values[rows]
+
+
 def _taken(points: Point, rows: np.ndarray) -> Point:
-    return jax.tree_util.tree_map(lambda x: jnp.asarray(np.asarray(x)[rows]), points)
+    return jax.tree_util.tree_map(lambda x: jax.device_put(np.asarray(x)[rows]), points)
 
 
 def first_leg(
@@ -104,7 +116,7 @@ def _alike(values: np.ndarray) -> bool:
 
 
 def _joined(parts: list[Point]) -> Point:
-    return jax.tree_util.tree_map(lambda *x: jnp.asarray(np.concatenate([np.asarray(p) for p in x])), *parts)
+    return jax.tree_util.tree_map(lambda *x: jax.device_put(np.concatenate([np.asarray(p) for p in x])), *parts)
 
 
 def _best(values: np.ndarray, count: int) -> np.ndarray:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ._estimate import stands_at_bound
 from ._identifiability import OPEN, Direction, directions
-from ._linearized import each_linearized
+from ._linearized import each_linearized, each_seen
 from ._normal_equations import Point
 from ._problem import Jacobian, Problem
 from ._setup import Setup, usable_rows
@@ -56,7 +56,7 @@ def known(
         for value in values
     ]
     here = each_linearized(problem, points, lanes=lanes) if around is None else around
-    halved = each_linearized(problem, points, finer=2, lanes=lanes)
+    halved = each_seen(problem, points, finer=2, lanes=lanes)
     # A parameter that ended at a bound has lost its effect there, not its part in a combination: its effect is taken at
     # a typical value.
     stuck = [k for k, bound in enumerate(bounds) if bound.any()]
@@ -181,8 +181,11 @@ def _covered(
             if int(row[k]) not in position:
                 columns[s, ..., n] = 0.0
     # A prior speaks of the physical value, the covariance of the coordinate.
-    slopes = np.array([_slope(problem, point, int(k)) for k in inner])
-    prior = (slopes / np.asarray(problem.prior.width)[inner]) ** 2
+    width = np.asarray(problem.prior.width)[inner]
+    slopes = np.array(
+        [_slope(problem, point, int(k)) if np.isfinite(w) else 0.0 for k, w in zip(inner, width, strict=True)]
+    )
+    prior = (slopes / width) ** 2
     channels = list(problem.batch.channels)
     return uncertainty(
         residual,

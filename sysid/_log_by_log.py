@@ -66,7 +66,7 @@ class LogByLog:
 
     def look(self, tried: list[Unknowns]) -> list[Around]:
         """The problem around each of no more unknowns than there are lanes."""
-        filled = tried + tried[:1] * (self.lanes - len(tried))
+        filled = tried if self.problem.whole else tried + tried[:1] * (self.lanes - len(tried))
         local = np.stack([unknowns.local[self.log] for unknowns in filled])
         found = apart(self.problem, local, np.stack([unknowns.initial for unknowns in filled]))
         costs = np.asarray(soft_l1(found.residuals, self.bend[None])).sum(axis=(2, 3))

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._begin import begin
 from ._conclude import chosen
-from ._linearized import linearized
+from ._linearized import seen
 from ._log import Log
 from ._normal_equations import Point
 from ._problem import Problem
@@ -49,7 +49,7 @@ def one_sided(made: Setup, problem: Problem, point: Point, lanes: int) -> tuple[
             continue
         marked = _marked(problem, channel, sides)
         ahead = _refitted(made, marked, point, sides, lanes)
-        predicted = np.asarray(linearized(marked, ahead, lanes=lanes).predicted[channel])
+        predicted = np.asarray(seen(marked, ahead, lanes=lanes).predicted[channel])
         measured = np.asarray(problem.batch.channels[channel].measured)
         beyond = (predicted - measured) * sides > 3 * made.noise[channel]
         fell = excess(made, marked, ahead, lanes) < _FELL * excess(made, problem, point, lanes)
@@ -118,10 +118,10 @@ def _without(made: Setup, sides: np.ndarray) -> list[Log]:
 
 def excess(made: Setup, problem: Problem, point: Point, lanes: int) -> float:
     """The weighted sum of squares beyond what the sensors' noise explains [1]."""
-    residual, usable, total = np.asarray(linearized(problem, point, lanes=lanes).residuals), usable_rows(problem), 0.0
+    residual, usable, total = np.asarray(seen(problem, point, lanes=lanes).residuals), usable_rows(problem), 0.0
     for k, channel in enumerate(problem.batch.channels):
-        seen = residual[:, k][usable[:, k]]
+        values = residual[:, k][usable[:, k]]
         noise = made.noise[channel] / float(problem.scales.sigma[channel])
-        weights = 1 / np.sqrt(1 + (seen / max(BEND, float(problem.scales.bend[channel]))) ** 2)
-        total += float(np.sum(weights * (seen**2 - noise**2)))
+        weights = 1 / np.sqrt(1 + (values / max(BEND, float(problem.scales.bend[channel]))) ** 2)
+        total += float(np.sum(weights * (values**2 - noise**2)))
     return max(total, 0.0)

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ._known import Known
-from ._linearized import linearized
+from ._linearized import linearized, seen
 from ._normal_equations import Point
 from ._one_sided import BEND, one_sided
 from ._problem import INITIAL_REACH, Problem
@@ -93,7 +93,7 @@ def _late_commands(made: Setup, problem: Problem, point: Point, residual: np.nda
     for rows in _LATER:
         delay = problem.subject.sensors.delay + jnp.asarray(rows * row, problem.subject.sensors.delay.dtype)
         later = eqx.tree_at(lambda p: p.subject.sensors.delay, problem, delay)
-        moved = np.asarray(linearized(later, point, lanes=lanes).residuals)
+        moved = np.asarray(seen(later, point, lanes=lanes).residuals)
         column = (moved - residual) / (rows * row)
 
         def told(amount: float) -> Caution:

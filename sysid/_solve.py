@@ -12,6 +12,7 @@ import optax
 from jaxtyping import Array, Float
 
 from ._compiled import compiled
+from ._cores import each
 from ._linearized import around
 from ._normal_equations import Point
 from ._problem import Jacobian, Problem
@@ -97,7 +98,7 @@ _updated: Any = compiled(updated)
 def everything(problem: Problem, points: Point) -> Float[Array, "start segment"]:
     """The counts with which every start sees what the problem counts."""
     # By NumPy, which needs no program for each shape.
-    return jnp.asarray(np.repeat(np.asarray(problem.counts)[None], points.coordinates.shape[0], axis=0))
+    return jax.device_put(np.repeat(np.asarray(problem.counts)[None], points.coordinates.shape[0], axis=0))
 
 
 def _advance(
@@ -105,8 +106,23 @@ def _advance(
 ) -> tuple[Any, Any, Float[Array, " start"]]:
     """`advance` in two programs: the larger one also serves whoever asks what is known around a point."""
     points, states = gathered(points), gathered(states)
+    if problem.whole and points.coordinates.shape[0] > 1:
+        return _one_by_one(solver, problem, points, states, counts)
     found = around(problem, points) if solver.normal_equations else None
     return _updated(solver, problem, points, states, counts, found)
+
+
+def _one_by_one(
+    solver: Solver, problem: Problem, points: Point, states: Any, counts: Float[Array, "start segment"]
+) -> tuple[Any, Any, Float[Array, " start"]]:
+    """`_advance` of starts by the program of one, on as many cores."""
+    given = jax.tree_util.tree_map(np.asarray, (points, states, counts))
+
+    def one(k: int) -> tuple[Any, Any, Any]:
+        point, state, counted = jax.tree_util.tree_map(lambda x: jnp.asarray(x[k : k + 1]), given)
+        return jax.block_until_ready(_advance(solver, problem, point, state, counted))
+
+    return _joined(each(one, range(points.coordinates.shape[0])))
 
 
 def lower_update(solver: Solver, problem: Problem, points: Point) -> Any:
@@ -123,6 +139,22 @@ def lower_update(solver: Solver, problem: Problem, points: Point) -> Any:
         blank(channels, rows, unknowns),
     )
     return _updated.lower(solver, problem, points, _begin(solver, points), everything(problem, points), found)
+
+
+def _begun(solver: Solver, problem: Problem, points: Point) -> Any:
+    """The solver's state at every start; starts that move one by one share the program of one."""
+    if not problem.whole:
+        return _begin(solver, points)
+    given = jax.tree_util.tree_map(np.asarray, points)
+    parts = [
+        _begin(solver, jax.tree_util.tree_map(lambda x, k=k: jnp.asarray(x[k : k + 1]), given))
+        for k in range(points.coordinates.shape[0])
+    ]
+    return _joined(parts)
+
+
+def _joined(parts: list[Any]) -> Any:
+    return jax.tree_util.tree_map(lambda *x: jax.device_put(np.concatenate([np.asarray(part) for part in x])), *parts)
 
 
 def _lower(points: Point, values: np.ndarray, others: Point, costs: np.ndarray) -> Point:
@@ -152,7 +184,7 @@ def solve(
     counts = everything(problem, points)
     for stage in stages:
         staged = eqx.tree_at(lambda p: p.reset, problem, jnp.asarray(stage.reset))
-        states, least, quiet = _begin(solver, points), np.inf, 0
+        states, least, quiet = _begun(solver, staged, points), np.inf, 0
         patience, gain = stage.patience, stage.gain
         if not solver.normal_equations:
             patience, gain = _PATIENCE, stage.gain / _PATIENCE

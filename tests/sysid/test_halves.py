@@ -6,7 +6,7 @@ import pytest
 
 from sysid import _halves
 from sysid._choose import choose_model
-from sysid._halves import first_leg
+from sysid._halves import distinct, first_leg
 from sysid._normal_equations import Point
 from sysid._setup import setup
 from sysid._solve import Stage
@@ -84,3 +84,13 @@ def test_a_single_lane_sends_nobody(walked):
     assert walk(3.0, lanes=1) == [3.0]
     assert len(ran) == 1
     assert not asked
+
+
+def test_starts_that_came_to_one_place_walk_on_as_one():
+    places = jnp.asarray([[1.0, 2.0], [1.04, 1.96], [1.0, 2.06], [1.0, 2.0], [np.nan, 0.0]])
+    points = Point(places, jnp.arange(5.0)[:, None, None])
+    kept, values = distinct(points, np.array([1.01, 1.0, 1.015, 1.03, np.nan]))
+    # The second is the best: the first is near to it, the third too far away in its second coordinate, the fourth in
+    # its cost.
+    np.testing.assert_array_equal(kept.initial[:, 0, 0], [1, 2, 3, 4])
+    np.testing.assert_array_equal(values, [1.0, 1.015, 1.03, np.nan])

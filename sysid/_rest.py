@@ -1,0 +1,67 @@
+"""Whether a point is at rest, told from the problem around it: NumPy does the algebra, and nothing is compiled."""
+
+import jax.numpy as jnp
+import numpy as np
+
+from ._normal_equations import Point
+from ._problem import INITIAL_REACH, Jacobian, Problem
+
+_STEP = 1e-6
+_UNSEEN = 1e-12
+"""Eigenvalue of the normal equations [1], in units of their diagonal, below which it is rounding."""
+
+
+def cost(problem: Problem, point: Point, residuals: np.ndarray) -> float:
+    """The cost of a point whose `residuals` [sigma] are known, (segment, channel, time)."""
+    shares, bend = np.asarray(problem.counts)[:, None, None], _bends(problem)
+    misfit = np.sum(bend**2 * (np.sqrt(1 + (residuals / bend) ** 2) - 1) * shares)
+    believed = _believed(problem, np.asarray(point.coordinates))
+    return float(misfit + np.sum(believed**2) / 2 + np.sum((np.asarray(point.initial) / INITIAL_REACH) ** 2) / 2)
+
+
+def step_ahead(problem: Problem, point: Point, found: Jacobian) -> tuple[Point, float]:
+    """Where an undamped Gauss-Newton step leads, and by how much it would lower the cost were the problem linear."""
+    coordinates, pick = np.asarray(point.coordinates), np.asarray(problem.batch.pick)
+    local, moves = pick.shape[-1], np.asarray(problem.moves)
+    residuals, derivatives = np.asarray(found.residuals), np.asarray(found.derivatives)
+    weights = np.asarray(problem.counts)[:, None, None] / np.sqrt(1 + (residuals / _bends(problem)) ** 2)
+    believed = _believed(problem, coordinates)
+    slopes = (_believed(problem, coordinates + _STEP) - _believed(problem, coordinates - _STEP)) / (2 * _STEP)
+    shared, pull, gain = np.diag(slopes**2), slopes * believed, 0.0
+    solutions = []
+    for s, row in enumerate(pick):
+        columns = derivatives[s].reshape(-1, derivatives.shape[-1])
+        weighted = columns * weights[s].reshape(-1, 1)
+        square, gradient = weighted.T @ columns, weighted.T @ residuals[s].reshape(-1)
+        own = square[local:, local:] + np.eye(square.shape[0] - local) / INITIAL_REACH**2
+        own_pull = gradient[local:] + np.asarray(point.initial)[s] / INITIAL_REACH**2
+        solved = np.linalg.solve(own, np.column_stack([square[local:, :local], own_pull]))
+        np.add.at(shared, np.ix_(row, row), square[:local, :local] - square[:local, local:] @ solved[:, :-1])
+        np.add.at(pull, row, gradient[:local] - square[:local, local:] @ solved[:, -1])
+        gain += float(own_pull @ solved[:, -1]) / 2
+        solutions.append(solved)
+    shared, pull = shared * np.outer(moves, moves), pull * moves
+    size = np.sqrt(np.maximum(np.diagonal(shared), np.finfo(float).tiny))
+    values, vectors = np.linalg.eigh(shared / np.outer(size, size))
+    along = vectors.T @ (pull / size)
+    seen = values > _UNSEEN * max(float(values.max(initial=0.0)), np.finfo(float).tiny)
+    along = np.where(seen, along / np.where(seen, values, 1.0), 0.0)
+    step = -(vectors @ along) / size * moves
+    gain -= float(step @ pull) / 2
+    before = np.asarray(point.initial)
+    initial = [i - s[:, -1] - s[:, :-1] @ step[row] for i, s, row in zip(before, solutions, pick, strict=True)]
+    return Point(jnp.asarray(coordinates + step), jnp.asarray(np.stack(initial))), gain
+
+
+def _bends(problem: Problem) -> np.ndarray:
+    return np.array([float(problem.scales.bend[c]) for c in problem.batch.channels])[None, :, None]
+
+
+def _believed(problem: Problem, coordinates: np.ndarray) -> np.ndarray:
+    """Residuals of the priors at these coordinates."""
+    mean, width = np.asarray(problem.prior.mean), np.asarray(problem.prior.width)
+    found = np.zeros(len(problem.owner))
+    for k in np.flatnonzero(np.isfinite(width)):
+        value = problem.unknowns.bijectors[problem.owner[k]].value(jnp.asarray(coordinates[k]))
+        found[k] = (float(value) - mean[k]) / width[k]
+    return found
