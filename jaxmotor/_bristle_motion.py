@@ -6,6 +6,7 @@ import jax.numpy as jnp
 
 from ._exponential import phi1
 from ._flow import AbstractShaft, Motion, sign
+from ._kept import kept
 from ._stage import Scalar
 
 
@@ -20,7 +21,7 @@ def hold(deflection: Scalar, stiffness: Scalar, level: Scalar, qvel: Scalar, dt:
 
     z_end = e^(a h) z + h phi1(a h) w (MuJoCo DC motor note, equation "zoh").
     """
-    x = -stiffness * jnp.abs(qvel) / level * dt
+    x = kept(-stiffness * jnp.abs(qvel) / level * dt, stiffness)
     return jnp.exp(x) * deflection + dt * phi1(x) * qvel
 
 

@@ -3,6 +3,7 @@
 import equinox as eqx
 import jax.numpy as jnp
 
+from ._kept import kept_sine
 from ._parameter import Parameter, real
 from ._stage import AbstractStage, Scalar
 
@@ -44,4 +45,4 @@ class Cogging(AbstractCogging):
         self, state: None, params: CoggingParams, ctrl: None, qpos: Scalar, qvel: Scalar, dt: Scalar
     ) -> tuple[None, Scalar]:
         del state, ctrl, qvel, dt
-        return None, jnp.sum(params.amplitude * jnp.sin(params.pole_count * qpos + params.phase))
+        return None, jnp.sum(params.amplitude * kept_sine(params.pole_count * qpos + params.phase, params.amplitude))

@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ._actuator import Actuator, ActuatorOutput, ActuatorParams, ActuatorState
 from ._gear import LoadSide, MotorSide
+from ._kept import kept
 from ._load import AbstractLoad
 from ._stage import Scalar
 
@@ -114,7 +115,7 @@ def _implicit_step(actuator, load, before, after, params, load_params, out, slop
 
     loss, loss_slope = jax.jvp(drag, (omega,), (jnp.ones_like(omega),))
     slope = slope + loss_slope
-    motor = MotorSide(torque=out.motor_torque + (loss - slope * omega), damping=-slope)
+    motor = MotorSide(torque=kept(out.motor_torque + (loss - slope * omega), ratio), damping=-slope)
     side = _load_side(actuator, load, params, load_params, ratio * out.motor_torque, qpos, qvel)
 
     def slide(shaft, speed):

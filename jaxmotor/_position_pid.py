@@ -7,6 +7,7 @@ import jax.numpy as jnp
 
 from ._controller import AbstractController, Demand
 from ._integral import AbstractIntegral, NoIntegral
+from ._kept import kept
 from ._parameter import Parameter, real
 from ._request import SpeedFeedbackRequest
 from ._stage import Scalar
@@ -45,4 +46,6 @@ class PositionPID(AbstractController):
         state, action = self.integral.step(state, params.integral, error, qpos, qvel, dt)
         bound = self.voltage_limit.bound(params.voltage_limit, qvel)
         volts = params.proportional_gain * error + action
-        return state, SpeedFeedbackRequest(jnp.zeros_like(qvel), params.derivative_gain, volts, bound)
+        return state, SpeedFeedbackRequest(
+            jnp.zeros_like(qvel), params.derivative_gain, kept(volts, params.proportional_gain), bound
+        )

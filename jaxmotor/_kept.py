@@ -1,0 +1,56 @@
+"""Values that a compiled derivative keeps instead of working them out again.
+
+Reverse mode sums every parameter in a loop of its own, and XLA's CPU compiler repeats in each of these loops all that
+leads to it, back to the last division or exponential. So what many parameters are reached through passes a division
+here: by a one that the compiler cannot know to be one. It is exact, and a rollout without derivatives does not contain
+it. Sine and cosine cost that compiler nothing either, and are repeated like an addition.
+
+`like` is any number of the same float type, finite or not, that stays the same during the run.
+"""
+
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from ._stage import Scalar
+
+
+def kept(x: Scalar, like: Scalar) -> Scalar:
+    """`x`; its derivatives compute it, and what is propagated through it, once."""
+    return _kept(x, like)
+
+
+def kept_sine(x: Float[Array, "..."], like: Float[Array, "..."]) -> Float[Array, "..."]:
+    """sin(x), of any shape that `like` fits; its derivatives compute sine and cosine once."""
+    return _kept_sine(x, like)
+
+
+def _one(like):
+    # A comparison that fails for what is no number alone, so that its outcome may not be assumed.
+    return jnp.where(like == like, jnp.ones_like(like), like)
+
+
+@jax.custom_jvp
+def _kept(x, like):
+    del like
+    return x
+
+
+@_kept.defjvp
+def _(primals, tangents):
+    (x, like), (dx, _) = primals, tangents
+    one = _one(like)
+    return x / one, dx / one
+
+
+@jax.custom_jvp
+def _kept_sine(x, like):
+    del like
+    return jnp.sin(x)
+
+
+@_kept_sine.defjvp
+def _(primals, tangents):
+    (x, like), (dx, _) = primals, tangents
+    one = _one(like)
+    return _kept_sine(x, like) / one, jnp.cos(x) / one * dx
