@@ -3,8 +3,8 @@
 import abc
 
 import equinox as eqx
-import jax.numpy as jnp
 
+from ._bounded import bounded
 from ._parameter import Parameter, positive
 from ._stage import Scalar
 
@@ -39,4 +39,4 @@ class CurrentRateLimit(AbstractCurrentRate):
     """
 
     def limit(self, params: CurrentRateLimitParams, rate: Scalar) -> Scalar:
-        return jnp.clip(rate, -params.maximum_current_rate, params.maximum_current_rate)
+        return bounded(rate, -params.maximum_current_rate, params.maximum_current_rate)

@@ -6,6 +6,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
+from ._bounded import bounded
 from ._parameter import Parameter, positive_or_infinite, real
 from ._stage import AbstractStage, Scalar
 
@@ -36,7 +37,7 @@ class IntegralBound(AbstractIntegralBound):
     """x_I <- clip(x_I, +-I_max) after every step (MuJoCo DC motor note, "Anti-windup")."""
 
     def bounded(self, params: IntegralBoundParams, integral: Scalar) -> Scalar:
-        return jnp.clip(integral, -params.integral_bound, params.integral_bound)
+        return bounded(integral, -params.integral_bound, params.integral_bound)
 
 
 class IntegralState(eqx.Module):
@@ -134,5 +135,5 @@ class FollowingIntegral(AbstractIntegral):
         dt: Scalar,
     ) -> tuple[IntegralState, Scalar]:
         del qvel
-        target = jnp.clip(state.integral, qpos - params.following_bound, qpos + params.following_bound)
+        target = bounded(state.integral, qpos - params.following_bound, qpos + params.following_bound)
         return IntegralState(target + dt * ctrl), params.integral_gain * (target - qpos)

@@ -7,6 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Int
 
+from ._bounded import bounded
 from ._parameter import Parameter, positive, positive_or_infinite
 from ._saturation import Saturation
 from ._stage import AbstractStage, Scalar
@@ -66,7 +67,7 @@ class TorqueLimit(AbstractLimit):
 
     def apply(self, params: TorqueLimitParams, torque: Scalar, rounding: Scalar | float = 0.0) -> LimitOutput:
         peak = params.peak_torque
-        return LimitOutput(jnp.clip(torque, -peak, peak), _code(jnp.abs(torque) > peak + rounding))
+        return LimitOutput(bounded(torque, -peak, peak), _code(jnp.abs(torque) > peak + rounding))
 
 
 class SmoothTorqueLimitParams(eqx.Module):

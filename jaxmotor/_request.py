@@ -8,8 +8,8 @@ import abc
 from typing import Any
 
 import equinox as eqx
-import jax.numpy as jnp
 
+from ._bounded import bounded
 from ._stage import Scalar
 
 
@@ -79,7 +79,7 @@ class SpeedFeedbackRequest(AbstractRequest):
 
     def volts(self, bus_voltage: Scalar, winding: Any, qvel: Scalar) -> Scalar:
         del bus_voltage, winding
-        return jnp.clip(self.gain * (self.target - qvel) + self.voltage, -self.bound, self.bound)
+        return bounded(self.gain * (self.target - qvel) + self.voltage, -self.bound, self.bound)
 
     def ceiling(self, bus_voltage: Scalar) -> Scalar:
         return bus_voltage

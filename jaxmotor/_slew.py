@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
+from ._bounded import bounded
 from ._parameter import Parameter, positive_or_infinite
 from ._setpoint import AbstractSetpoint
 from ._stage import Scalar
@@ -39,5 +40,5 @@ class SlewLimiter(AbstractSetpoint):
         command = jnp.asarray(ctrl)
         wanted = command[0] if command.ndim else command
         reach = params.slew_rate * dt
-        reached = jnp.clip(wanted, state.previous_command - reach, state.previous_command + reach)
+        reached = bounded(wanted, state.previous_command - reach, state.previous_command + reach)
         return SlewLimiterState(reached), command.at[0].set(reached) if command.ndim else reached

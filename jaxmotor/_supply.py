@@ -7,6 +7,7 @@ import equinox as eqx
 import jax.numpy as jnp
 from jaxtyping import Array, Bool
 
+from ._bounded import bounded
 from ._parameter import Parameter, as_parameter, nonnegative_or_infinite
 from ._request import AbstractRequest
 from ._saturation import rounding
@@ -78,7 +79,7 @@ class IdealSupply(AbstractSupply):
         del state, params, dt
         # A request for a duty has no meaning without a bus; assemblies refuse it when they are built.
         volts = asked.request.volts(jnp.zeros_like(qvel), asked.winding, qvel)
-        limited = jnp.clip(volts, asked.lower, asked.upper)
+        limited = bounded(volts, asked.lower, asked.upper)
         held = _moved(volts, limited, asked, qvel)
         return Terminals(limited, None, jnp.zeros_like(held), held)
 
@@ -123,9 +124,9 @@ class FixedSupply(AbstractSupply):
         del state, dt
         bus = params.bus_voltage
         volts = asked.request.volts(bus, asked.winding, qvel)
-        limited = jnp.clip(volts, asked.lower, asked.upper)
+        limited = bounded(volts, asked.lower, asked.upper)
         ceiling = asked.request.ceiling(bus)
-        applied = jnp.clip(limited, -ceiling, ceiling)
+        applied = bounded(limited, -ceiling, ceiling)
         # A bus at 0 V has no duty; Newton's page sets it to zero there.
         alive = bus > 0
         duty = jnp.where(alive, applied / jnp.where(alive, bus, jnp.ones_like(bus)), jnp.zeros_like(bus))
