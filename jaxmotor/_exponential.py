@@ -6,6 +6,7 @@ exact to rounding.
 
 import math
 
+import jax
 import jax.numpy as jnp
 
 from ._stage import Scalar
@@ -20,6 +21,11 @@ def phis(x: Scalar) -> tuple[Scalar, Scalar]:
     phi1 is the mean of e^(x s) over 0 <= s <= 1, phi2 that of (1 - s) e^(x s). Near zero the series of phi2 serves
     both, phi1 = 1 + x phi2; away from zero phi2 = (phi1 - 1) / x, divided twice so that x^2 cannot overflow.
     """
+    return _phis(x)
+
+
+@jax.custom_jvp
+def _phis(x):
     small = jnp.abs(x) < _SERIES_BELOW
     near = jnp.where(small, x, jnp.zeros_like(x))
     series = jnp.full_like(near, 1 / math.factorial(_TERMS + 2))
@@ -28,6 +34,22 @@ def phis(x: Scalar) -> tuple[Scalar, Scalar]:
     far = jnp.where(small, jnp.ones_like(x), x)
     first = jnp.expm1(far) / far
     return jnp.where(small, 1 + near * series, first), jnp.where(small, series, (first - 1) / far)
+
+
+@_phis.defjvp
+def _(primals, tangents):
+    # phi1' = phi1 - phi2 and phi2' = (phi1 - 2 phi2) / x, near zero by its series. Differentiating the series above
+    # would go through it term by term.
+    (x,), (dx,) = primals, tangents
+    first, second = _phis(x)
+    small = jnp.abs(x) < _SERIES_BELOW
+    near = jnp.where(small, x, jnp.zeros_like(x))
+    series = jnp.full_like(near, _TERMS / math.factorial(_TERMS + 2))
+    for k in range(_TERMS - 1, 0, -1):
+        series = series * near + k / math.factorial(k + 2)
+    far = jnp.where(small, jnp.ones_like(x), x)
+    slope = jnp.where(small, series, (first - 2 * second) / far)
+    return (first, second), ((first - second) * dx, slope * dx)
 
 
 def phi1(x: Scalar) -> Scalar:
