@@ -1,5 +1,6 @@
 """Whole runs: an actuator along a measured motion, a bench along its commands."""
 
+import functools
 from typing import Any
 
 import jax
@@ -91,7 +92,7 @@ def replay(
     steps, per_row = _steps(dt, qpos.shape[0], dtype)
     _shared_float(params, ctrl=ctrl, qpos=qpos, qvel=qvel)
 
-    @jax.checkpoint
+    @functools.partial(jax.checkpoint, prevent_cse=False)
     def body(carry, row):
         command, angle, speed, step = row
         return actuator.step(carry, params, command, angle, speed, steps if step is None else step)
@@ -145,7 +146,7 @@ def _run(
 
     # Reverse mode then keeps one carry per step and recomputes the rest, which is several times cheaper than storing
     # every intermediate of every step.
-    @jax.checkpoint
+    @functools.partial(jax.checkpoint, prevent_cse=False)
     def body(carry, row):
         before, finite = carry
         command, step = row
@@ -171,7 +172,9 @@ def _scanned(body: Any, carry: PyTree, rows: PyTree, count: int, segment: int | 
     parts = count // segment
     whole = parts * segment
     cut = jax.tree_util.tree_map(lambda x: x[:whole].reshape(parts, segment, *x.shape[1:]), rows)
-    carry, kept = jax.lax.scan(jax.checkpoint(lambda c, part: jax.lax.scan(body, c, part)), carry, cut)
+    carry, kept = jax.lax.scan(
+        jax.checkpoint(lambda c, part: jax.lax.scan(body, c, part), prevent_cse=False), carry, cut
+    )
     kept = jax.tree_util.tree_map(lambda x: x.reshape(whole, *x.shape[2:]), kept)
     if whole == count:
         return carry, kept
