@@ -10,6 +10,7 @@ from jax.sharding import Mesh, PartitionSpec
 from jaxtyping import Array, Bool, Float, Shaped
 
 from ._batch import Batch
+from ._compiled import compiled
 from ._problem import Problem
 from ._residual import curvature, difference, soft_l1, weight
 
@@ -129,7 +130,7 @@ def _summed(problem: Problem, part: Part, loss: Loss, local: Any, initial: Any) 
     return Sums(*(jnp.moveaxis(x, -1, 0).reshape(-1, pieces, *x.shape[:-1]) for x in sums))
 
 
-@eqx.filter_jit
+@compiled
 def residuals(
     problem: Problem,
     part: Part,
@@ -142,7 +143,7 @@ def residuals(
     return _split(_seen, mesh)(problem, part, sigma, local, initial)
 
 
-@eqx.filter_jit
+@compiled
 def summed(
     problem: Problem,
     part: Part,

@@ -6,43 +6,14 @@ import jax.numpy as jnp
 from jaxtyping import Array, Bool, Float, Int
 
 import jaxmotor as jm
-from jaxmotor._exponential import phi1
 
 from ._at_once import at_once
 from ._balance import balancing_current
 from ._batch import Batch
+from ._command_path import AbstractCommandPath
 from ._free import Subject
 
 Row = Float[Array, " time"]
-
-
-def delayed(command: Row, dt: Row, delay: Float[Array, ""]) -> Row:
-    """A held command that acts `delay` [s] later than its row, as its mean over each row.
-
-    Reading the line through the rows at t - delay is that mean for a command held over equal rows, and unlike the
-    held command itself it has a slope in the delay.
-    """
-    time = jnp.cumsum(dt) - dt
-    return jnp.interp(time - delay, time, command)
-
-
-def lagged(command: Row, dt: Row, lag: Float[Array, ""]) -> Row:
-    """A held command behind a first-order lag [s], as its mean over each row; exact, and the command itself at zero.
-
-    y' = (u - y) / lag from y = u at the first row: over a row of length h, y_end = u + (y - u) e^(-h/lag) and the
-    mean is u + (y - u) phi1(-h/lag).
-    """
-    quick = lag < 1e-6
-    safe = jnp.where(quick, jnp.ones_like(lag), lag)
-
-    def body(state, row):
-        held, step = row
-        x = -step / safe
-        gap = jnp.where(quick, jnp.zeros_like(held), state - held)
-        return held + gap * jnp.exp(x), held + gap * phi1(x)
-
-    _, means = jax.lax.scan(body, command[0], (command, dt))
-    return means
 
 
 def initial_state(
@@ -109,19 +80,19 @@ def predict(
     reset: Bool[Array, " time"],
     substeps: int | Int[Array, ""],
     balanced: bool,
+    path: AbstractCommandPath,
     whole: bool = False,
 ) -> dict[str, Row]:
     """Every channel that a bench and its sensors can predict, at each row of `segment`.
 
     **Arguments:** `reset`: rows at which the motion returns to the measured one (windows); `substeps`: steps of the
     bench per row, which forward mode takes as data, reverse mode as an `int`; `balanced`: current by the torque balance
-    of the measured motion; `whole`: compile the loop over rows as one function.
+    of the measured motion; `path` of the command to the bench; `whole`: compile the loop over rows as one function.
 
     Compiled by itself so that it is traced once for all the programs that contain it.
     """
     sensors = subject.sensors
-    command = delayed(segment.command, segment.dt, sensors.delay) + sensors.torque_offset
-    command = lagged(command, segment.dt, sensors.lag)
+    command = path.acts(segment.command, segment.dt, sensors)
     rows = jm.Input(command, segment.bus_voltage, segment.enabled, segment.ambient)
 
     @jax.checkpoint

@@ -11,6 +11,7 @@ import jaxmotor as jm
 
 from ._at_once import worthwhile
 from ._batch import Batch, Scales
+from ._command_path import AbstractCommandPath, LateCommand
 from ._free import Subject, Unknowns, write
 from ._normal_equations import NormalEquations, Point
 from ._prediction import predict
@@ -44,7 +45,7 @@ class Seen(eqx.Module):
 
 
 class Problem(eqx.Module):
-    """A fit: `bench` and `balanced` (see `predict`) are structure, the rest data (`substeps` where it is an array).
+    """A fit: `bench`, `balanced` and `path` (see `predict`) are structure, the rest data (`substeps` where an array).
 
     `reset` marks the rows at which the motion returns to the measured one; `owner` says which free parameter each
     coordinate belongs to; `moves` is 0 where a coordinate is held [1]; `counts` is 0 where a segment is left out [1];
@@ -63,6 +64,7 @@ class Problem(eqx.Module):
     owner: tuple[int, ...] = eqx.field(static=True)
     substeps: int | Int[Array, ""] = 1
     balanced: bool = eqx.field(static=True, default=False)
+    path: AbstractCommandPath = LateCommand()
     whole: bool = eqx.field(static=True, default=False)
 
     def stepped(self, substeps: int, reverse: bool) -> "Problem":
@@ -89,7 +91,9 @@ class Problem(eqx.Module):
             name: segment.initial[name].value + segment.initial[name].width * initial[k]
             for k, name in enumerate(self.initial_names)
         }
-        found = predict(self.bench, subject, segment, states, reset, self.substeps, self.balanced, self.whole)
+        found = predict(
+            self.bench, subject, segment, states, reset, self.substeps, self.balanced, self.path, self.whole
+        )
         return {name: found[name] for name in segment.channels}
 
     def predictions(self, point: Point) -> dict[str, Float[Array, "segment time"]]:

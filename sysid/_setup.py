@@ -11,6 +11,7 @@ import numpy as np
 import jaxmotor as jm
 
 from ._batch import Batch
+from ._command_path import AbstractCommandPath, DirectCommand, LateCommand
 from ._errors import ModelError
 from ._free import Free, read
 from ._log import Log
@@ -135,6 +136,7 @@ def setup(
         owner=made.owner,
         substeps=substeps,
         balanced=model.balanced,
+        path=_command_path(model, made.batch),
     )
     return Setup(model, made.logs, made.cut, made.roles, made.noise, made.names, problem, made.window)
 
@@ -173,6 +175,14 @@ def material(
         picks=picks,
     )
     return Material(tuple(logs), tuple(cut), part, noise, owner, names, data, window)
+
+
+def _command_path(model: Model, data: Batch) -> AbstractCommandPath:
+    """A late command where it may be late: where delay or lag is free, is set by a log, or is not zero."""
+    places = {"sensors.delay": model.sensors.delay, "sensors.lag": model.sensors.lag}
+    moving = {path for parameter in model.free.parameters for path in parameter.place.paths} | set(data.overrides)
+    late = moving & places.keys() or any(np.any(np.asarray(value) != 0) for value in places.values())
+    return LateCommand() if late else DirectCommand()
 
 
 def _rows(logs: Sequence[Log], window: float) -> int:

@@ -7,6 +7,7 @@ import numpy as np
 import jaxmotor as jm
 
 from ._batch import Batch
+from ._command_path import AbstractCommandPath
 from ._compiled import compiled
 from ._free import Subject, write
 from ._log import Log
@@ -16,11 +17,13 @@ from ._setup import setup
 
 
 @compiled
-def _predictions(bench: jm.Bench, subject: Subject, batch: Batch, substeps: int, balanced: bool):
+def _predictions(
+    bench: jm.Bench, subject: Subject, batch: Batch, substeps: int, balanced: bool, path: AbstractCommandPath
+):
     def one(segment: Batch):
         states = {name: initial.value for name, initial in segment.initial.items()}
         reset = jnp.zeros(segment.dt.shape, bool)
-        return predict(bench, write(subject, segment.overrides), segment, states, reset, substeps, balanced)
+        return predict(bench, write(subject, segment.overrides), segment, states, reset, substeps, balanced, path)
 
     return jax.vmap(one)(batch)
 
@@ -47,7 +50,8 @@ def simulated(model: Model, log: Log, substeps: int = 1) -> dict[str, np.ndarray
     **Raises:** `LogError`, `ModelError` when the log lacks the command or a condition of the model.
     """
     made = setup(model, [_started(log)], substeps=substeps)
-    found = _predictions(model.bench, model.subject, made.problem.batch, substeps, model.balanced)
+    problem = made.problem
+    found = _predictions(model.bench, model.subject, problem.batch, substeps, model.balanced, problem.path)
     run = made.logs[0]
     whole = {name: np.full(len(run), np.nan) for name in found}
     for index, piece in enumerate(made.cut):
