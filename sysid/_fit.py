@@ -32,6 +32,7 @@ from ._normal_equations import Point
 from ._problem import Jacobian, Problem
 from ._profile import profile_cautions, profiled_coordinates, profiles
 from ._remainder import named
+from ._rest import one_step_further
 from ._result import Fit
 from ._setup import BEND, Setup, settings, setup, torque_constant
 from ._single_logs import single_logs, spread_cautions
@@ -352,4 +353,5 @@ def _balanced(
     scaled = balanced(made, problem, begun)
     points, values, trace = solve(mover, scaled, points, [last], progress)
     ended = linearized(scaled, chosen(points, values), lanes=_lanes(mover, points))
+    points = one_step_further(scaled, points, values, ended) if mover.normal_equations else points
     return points, values, scaled, misfit_of(made, scaled, ended), ended, trace

@@ -10,6 +10,9 @@ _STEP = 1e-6
 _UNSEEN = 1e-12
 """Eigenvalue of the normal equations [1], in units of their diagonal, below which it is rounding."""
 
+_UNSEEN_GAIN = 1e-6
+"""Share of the cost that a step may promise to be taken unseen."""
+
 
 def cost(problem: Problem, point: Point, residuals: np.ndarray) -> float:
     """The cost of a point whose `residuals` [sigma] are known, (segment, channel, time)."""
@@ -19,20 +22,22 @@ def cost(problem: Problem, point: Point, residuals: np.ndarray) -> float:
     return float(misfit + np.sum(believed**2) / 2 + np.sum((np.asarray(point.initial) / INITIAL_REACH) ** 2) / 2)
 
 
-def step_ahead(problem: Problem, point: Point, found: Jacobian) -> tuple[Point, float]:
-    """Where an undamped Gauss-Newton step leads, and by how much it would lower the cost were the problem linear."""
+def step_ahead(problem: Problem, point: Point, found: Jacobian, near: bool = False) -> tuple[Point, float]:
+    """Where an undamped Gauss-Newton step leads, and by how much it would lower the cost were the problem linear;
+    `near` an optimum with the loss's own second derivative, which is Newton's step but for the bends of the model."""
     coordinates, pick = np.asarray(point.coordinates), np.asarray(problem.batch.pick)
     local, moves = pick.shape[-1], np.asarray(problem.moves)
     residuals, derivatives = np.asarray(found.residuals), np.asarray(found.derivatives)
-    weights = np.asarray(problem.counts)[:, None, None] / np.sqrt(1 + (residuals / _bends(problem)) ** 2)
+    shares, spread = np.asarray(problem.counts)[:, None, None], 1 + (residuals / _bends(problem)) ** 2
+    weights, curvatures = shares * spread**-0.5, shares * spread ** (-1.5 if near else -0.5)
     believed = _believed(problem, coordinates)
     slopes = (_believed(problem, coordinates + _STEP) - _believed(problem, coordinates - _STEP)) / (2 * _STEP)
     shared, pull, gain = np.diag(slopes**2), slopes * believed, 0.0
     solutions = []
     for s, row in enumerate(pick):
         columns = derivatives[s].reshape(-1, derivatives.shape[-1])
-        weighted = columns * weights[s].reshape(-1, 1)
-        square, gradient = weighted.T @ columns, weighted.T @ residuals[s].reshape(-1)
+        square = (columns * curvatures[s].reshape(-1, 1)).T @ columns
+        gradient = columns.T @ (weights[s] * residuals[s]).reshape(-1)
         own = square[local:, local:] + np.eye(square.shape[0] - local) / INITIAL_REACH**2
         own_pull = gradient[local:] + np.asarray(point.initial)[s] / INITIAL_REACH**2
         solved = np.linalg.solve(own, np.column_stack([square[local:, :local], own_pull]))
@@ -51,6 +56,23 @@ def step_ahead(problem: Problem, point: Point, found: Jacobian) -> tuple[Point, 
     before = np.asarray(point.initial)
     initial = [i - s[:, -1] - s[:, :-1] @ step[row] for i, s, row in zip(before, solutions, pick, strict=True)]
     return Point(jnp.asarray(coordinates + step), jnp.asarray(np.stack(initial))), gain
+
+
+def one_step_further(problem: Problem, points: Point, values: np.ndarray, found: Jacobian) -> Point:
+    """The points with the best of them, around which the problem is `found`, moved by the step that is left.
+
+    A solver rests when a step gains little, which may be the hundredth of a standard error. The step after it costs
+    nothing, and is too short to need another look; where it is not, or not known, the point stays.
+    """
+    if not (np.isfinite(found.residuals).all() and np.isfinite(found.derivatives).all()):
+        return points
+    best = int(np.nanargmin(values))
+    coordinates, initial = np.array(points.coordinates), np.array(points.initial)
+    here = Point(jnp.asarray(coordinates[best]), jnp.asarray(initial[best]))
+    ahead, gain = step_ahead(problem, here, found, near=True)
+    if 0 <= gain <= _UNSEEN_GAIN * values[best]:
+        coordinates[best], initial[best] = ahead.coordinates, ahead.initial
+    return Point(jnp.asarray(coordinates), jnp.asarray(initial))
 
 
 def _bends(problem: Problem) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -13,7 +14,7 @@ from sysid._choose import choose_model
 from sysid._cores import each
 from sysid._linearized import around, linearized, seen
 from sysid._normal_equations import Point
-from sysid._rest import cost, step_ahead
+from sysid._rest import cost, one_step_further, step_ahead
 from sysid._setup import setup
 
 from .motor_logs import brushed, log
@@ -48,6 +49,31 @@ def test_cost_and_step_are_those_of_the_normal_equations(problem_and_point):
     # Along a Gauss-Newton step a quadratic falls by half of what its slope promises.
     slope = jnp.sum(expected.coordinates * normal.shared_gradient) + jnp.sum(expected.initial * normal.own_gradient)
     assert gain == pytest.approx(-float(slope) / 2, rel=1e-6)
+
+
+def test_the_step_that_is_left_leads_to_the_optimum(problem_and_point):
+    problem, point = problem_and_point
+    backward = problem.stepped(1, reverse=True)
+    slope = eqx.filter_jit(jax.grad(lambda point, problem: problem.value(point)))
+    # Newton's steps from afar would lead anywhere.
+    for near in 10 * (False,) + 4 * (True,):
+        point, gain = step_ahead(problem, point, linearized(problem, point), near)
+    assert gain < 1e-12
+    off = Point(point.coordinates + 1e-7, point.initial)
+    several = jax.tree.map(lambda x: jnp.stack([x, x]), off)
+    value = float(backward.value(off))
+    moved = one_step_further(problem, several, np.array([value, value * 0.99]), linearized(problem, off))
+    np.testing.assert_array_equal(moved.coordinates[0], off.coordinates)
+    steep, flat = (slope(p, backward).coordinates for p in (off, Point(moved.coordinates[1], moved.initial[1])))
+    assert float(jnp.max(jnp.abs(flat))) < 0.01 * float(jnp.max(jnp.abs(steep)))
+    # What promises much is not taken unseen.
+    far = jax.tree.map(lambda x: x[None], Point(point.coordinates + 0.05, point.initial))
+    around_far = linearized(problem, Point(far.coordinates[0], far.initial[0]))
+    left = one_step_further(problem, far, np.array([value]), around_far)
+    np.testing.assert_array_equal(left.coordinates, far.coordinates)
+    lost = dataclasses.replace(around_far, derivatives=around_far.derivatives.at[0, 0, 3].set(jnp.nan))
+    left = one_step_further(problem, far, np.array([value]), lost)
+    np.testing.assert_array_equal(left.coordinates, far.coordinates)
 
 
 def test_a_held_coordinate_stays(problem_and_point):
