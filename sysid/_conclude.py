@@ -14,6 +14,7 @@ from ._free import Subject, write
 from ._known import Known, known
 from ._log import Log
 from ._metrics import Comparison, comparisons
+from ._mirror import upright
 from ._normal_equations import Point
 from ._problem import Jacobian, Problem
 from ._result import Fit
@@ -124,7 +125,7 @@ def judge(
     point = chosen(points, values)
     (here,) = known(made, problem, [point], lanes, None if ended is None else [ended])
     ends = _equal(problem, points, values, here)
-    disagreeing = _disagreeing(made, ends, point, here)
+    disagreeing = _disagreeing(made, [upright(made, end) for end in ends], upright(made, point), here)
     found = _estimates(made, point, here, disagreeing)
     names = [made.names[int(k)] for k in here.covered]
     shifts = dict(zip(names, np.abs(here.uncertainty.step_shift) / _errors(here), strict=True))

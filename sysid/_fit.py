@@ -27,6 +27,7 @@ from ._hop import hopped
 from ._legs import legs
 from ._linearized import linearized, seen
 from ._log import Log
+from ._mirror import upright
 from ._model import Model
 from ._normal_equations import Point
 from ._problem import Jacobian, Problem
@@ -325,6 +326,7 @@ def _walked(
             points, values, more = first_leg(mover, scaled, points, stage, joining, progress, lanes)
         else:
             points, values, more = solve_in_parts(mover, scaled, points, stage, progress, lanes)
+        points = upright(made, points)
         if problem.whole:
             # They walk one after the other: who goes where another went costs time.
             points, values = distinct(points, values)
