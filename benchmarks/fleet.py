@@ -4,6 +4,7 @@
 
 Every motor has its own six parameters and its own log, simulated by the library with the noise of sensors. Prints
 milliseconds per motor, cold and warm, of waiting time and of processor time, and by how much the answers differ.
+XLA_FLAGS=--xla_force_host_platform_device_count=2 makes a device of each of two cores.
 """
 
 import argparse
@@ -14,14 +15,17 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from measure import machine
 
 import jaxmotor as jm
 import sysid
-from sysid._fleet import fit_fleet
+from sysid import fit_fleet
 
 # Six that a log without torque tells: with a torque constant of its own, only its ratio to the inertia would be.
 NAMES = ("resistance", "motor_constant", "inertia", "viscous_damping", "coulomb_friction", "current_offset")
 DT = 1e-3
+ALIKE = 1e-6
+"""Relative difference of parameters within which two fits are one."""
 
 
 def bench():
@@ -69,40 +73,39 @@ def timed(call):
     return result, time.perf_counter() - waited, time.process_time() - computed
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--motors", type=int, default=1000)
-    parser.add_argument("--rows", type=int, default=2000)
-    parser.add_argument("--singles", type=int, default=5)
-    parser.add_argument("--out", default="fleet.json", help="where the JSON goes")
-    given = parser.parse_args()
-    jax.config.update("jax_enable_x64", True)
-    found = logs(given.motors, given.rows)
-    made, params = bench()
-
-    def fleet():
-        return fit_fleet(found, made, params, NAMES)
+def measured(motors, rows, singles):
+    """A row of numbers: a fleet of so many motors cold and warm, and `singles` of them fitted one by one, warm."""
+    found, (made, params) = logs(motors, rows), bench()
+    row = {"motors": motors, "rows": rows, "devices": jax.device_count()}
+    for turn in ("cold", "warm"):
+        fitted, waited, computed = timed(lambda: fit_fleet(found, made, params, NAMES))
+        row[f"fleet_{turn}_ms"], row[f"fleet_{turn}_processor_ms"] = (1e3 * x / motors for x in (waited, computed))
 
     def single(number):
         return sysid.fit(found[number], made, params, NAMES, substeps=1)
 
-    row = {"motors": given.motors, "rows": given.rows, "devices": jax.device_count()}
-    for turn in ("cold", "warm"):
-        fitted, waited, computed = timed(fleet)
-        row[f"fleet_{turn}_ms"], row[f"fleet_{turn}_processor_ms"] = (
-            1e3 * x / given.motors for x in (waited, computed)
-        )
-        per_motor = (
-            f"{1e3 * waited / given.motors:.1f} ms per motor, {1e3 * computed / given.motors:.1f} of a processor"
-        )
-        print(f"fleet, {turn}: {per_motor}", flush=True)
     single(0)
-    alone, waited, computed = timed(lambda: [single(k) for k in range(given.singles)])
-    row["single_warm_ms"], row["single_warm_processor_ms"] = (1e3 * x / given.singles for x in (waited, computed))
+    alone, waited, computed = timed(lambda: [single(k) for k in range(singles)])
+    row["single_warm_ms"], row["single_warm_processor_ms"] = (1e3 * x / singles for x in (waited, computed))
     values = np.array([[estimate.value for estimate in fit.estimates] for fit in alone])
-    row["largest_difference"] = float(np.max(np.abs(fitted.values[: given.singles] / values - 1)))
+    apart = np.max(np.abs(fitted.values[:singles] / values - 1), axis=1)
+    row["largest_difference"], row["median_difference"] = float(np.max(apart)), float(np.median(apart))
+    # Costs with a kink have more than one lowest point, and either fit may find either.
+    row["alike"] = int(np.sum(apart < ALIKE))
     row["statuses"] = {s: fitted.statuses.count(s) for s in sorted(set(fitted.statuses))}
     row["ratio_to_single"] = row["single_warm_ms"] / row["fleet_warm_ms"]
+    return row
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--motors", type=int, default=1000)
+    parser.add_argument("--rows", type=int, default=2000)
+    parser.add_argument("--singles", type=int, default=20)
+    parser.add_argument("--out", default="fleet.json", help="where the JSON goes")
+    given = parser.parse_args()
+    jax.config.update("jax_enable_x64", True)
+    row = machine() | measured(given.motors, given.rows, given.singles)
     print(json.dumps(row, indent=1))
     with open(given.out, "w", encoding="utf-8") as file:
         json.dump(row, file, indent=1)

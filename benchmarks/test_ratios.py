@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from derivatives import compiling, derivatives, memory
+from fleet import ALIKE, measured
 from forward import forward
 from step_against_scan import alone
 
@@ -105,3 +106,10 @@ def test_compile_time():
     assert max(row["ratios"].values()) < 1.5 * SLACK
     assert row["compile_s"]["rollout, 20000 rows"] < 3 * SLACK
     assert row["compile_s"]["gradient, 20000 rows"] < 8 * SLACK
+
+
+def test_a_fleet_is_faster_than_its_motors(quick):
+    motors, rows = (64, 500) if quick else (1000, 2000)
+    row = best(lambda: measured(motors, rows, 3 if quick else 20), lambda row: [row["ratio_to_single"] / 1.3])
+    assert row["ratio_to_single"] > 1.3 / SLACK
+    assert row["median_difference"] < ALIKE

@@ -39,7 +39,7 @@ def cogging_log():
     current = (volts - k * speed) / r
     return sysid.Log(
         "cogging",
-        STEP * np.arange(ROWS),
+        STEP * np.arange(ROWS, dtype=np.float64),
         {
             "voltage": volts,
             "position": angle + 1e-3 * generator.standard_normal(ROWS),
