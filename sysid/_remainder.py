@@ -11,6 +11,7 @@ from collections.abc import Callable
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from ._known import Known
 from ._linearized import linearized, seen
@@ -19,6 +20,7 @@ from ._one_sided import BEND, one_sided
 from ._problem import INITIAL_REACH, Problem
 from ._rounding import short
 from ._setup import Setup, usable_rows
+from ._split import laid_like
 from ._verdict import Caution
 
 _QUIET_MISFIT, _QUIET_MEMORY = 1.15, 0.15
@@ -91,8 +93,8 @@ def _late_commands(made: Setup, problem: Problem, point: Point, residual: np.nda
         return []
     found = []
     for rows in _LATER:
-        delay = problem.subject.sensors.delay + jnp.asarray(rows * row, problem.subject.sensors.delay.dtype)
-        later = eqx.tree_at(lambda p: p.subject.sensors.delay, problem, delay)
+        # Late as data, so that the program of the fit serves, which may know of no delay.
+        later = eqx.tree_at(lambda p: p.batch.command, problem, _later(problem, rows * row))
         moved = np.asarray(seen(later, point, lanes=lanes).residuals)
         column = (moved - residual) / (rows * row)
 
@@ -108,6 +110,14 @@ def _late_commands(made: Setup, problem: Problem, point: Point, residual: np.nda
         fall = _power(problem, residual) - _power(problem, moved)
         found.append(_Suspect("late", told, column, least=0.25 * row, tried=rows * row, fall=fall))
     return found
+
+
+def _later(problem: Problem, delay: float) -> Array:
+    """The commands of all pieces so much later [s]."""
+    commands, steps = np.asarray(problem.batch.command), np.asarray(problem.batch.dt)
+    times = np.cumsum(steps, axis=1) - steps
+    late = [np.interp(time - delay, time, command) for time, command in zip(times, commands, strict=True)]
+    return laid_like(problem.batch.command, np.stack(late))
 
 
 def _milliseconds(seconds: float) -> str:
