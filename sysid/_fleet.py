@@ -86,7 +86,7 @@ def fit_fleet(
     substeps: int = 1,
     replay: bool = False,
     mesh: Mesh | None = None,
-    block: int = 128,
+    block: int = 32,
 ) -> FleetFit:
     """Fit the free parameters of one model to each of many logs, as `fit` would fit each by itself.
 
