@@ -11,6 +11,7 @@ import numpy as np
 
 from ._channel_scales import LEAST_BEND, NOISE_LIKE
 from ._fleet_look import Look
+from ._rest import LONGEST_UNSEEN
 from ._setup import BEND
 from ._side_by_side import SideBySide
 
@@ -24,6 +25,7 @@ _WINDOWED = (12, 0.03)
 """Iterations of a leg of windows, and the share of the cost that a step there must promise to be made."""
 
 _ON_THE_WAY = 1e-4
+_LONGEST_ON_THE_WAY = 1.0
 _PATIENCE, _KINK = 2, 1e-5
 """Promises that may be broken before a lane rests whose next step promises no more than this share of the cost."""
 
@@ -92,7 +94,7 @@ def settled(look: Look, lanes: Lanes, spread: np.ndarray, budget: int) -> Ends:
     steps = _Steps(look, lanes, np.zeros(len(rough), int), scale, bends(scale), ~rough)
     steps.walk(budget, _SETTLED)
     usable = np.maximum(look.data.usable.sum(axis=(1, 3)), 1)[lanes.motor]
-    return Ends(steps.ended(), steps.cost, scale, steps.squares * scale**2 / usable)
+    return Ends(steps.ended(LONGEST_UNSEEN), steps.cost, scale, steps.squares * scale**2 / usable)
 
 
 def costs(look: Look, lanes: Lanes, spread: np.ndarray) -> np.ndarray:
@@ -128,7 +130,7 @@ def _leg(
     scale = np.where(np.isfinite(known), known, 1.0)
     steps = _Steps(look, here, every, scale, np.full_like(scale, BEND), np.zeros(len(which), bool))
     steps.walk(budget, gain)
-    return lanes.put(which, steps.ended())
+    return lanes.put(which, steps.ended(_LONGEST_ON_THE_WAY))
 
 
 class _Steps:
@@ -175,10 +177,11 @@ class _Steps:
         stuck = (self.broken > _PATIENCE) & (self.promise <= _KINK * np.abs(self.cost))
         self.active &= ~stuck & (self.damping < _LAST_DAMPING)
 
-    def ended(self) -> Lanes:
-        """Where they are; those at rest one step further, which is too short to need another look."""
+    def ended(self, longest: float) -> Lanes:
+        """Where they are; those at rest one step further where no coordinate moves by more than `longest` in it, which
+        is too short to need another look."""
         rested = np.isfinite(self.cost) & ~self.active
-        onward = rested & ~self.refused
+        onward = rested & ~self.refused & (np.max(np.abs(self.by), axis=1) <= longest)
         local = np.where(onward[:, None], self.local + self.by, self.local)
         initial = np.where(onward[:, None, None], self.initial + self.own, self.initial)
         return Lanes(self.motor, local, initial, rested)

@@ -13,6 +13,9 @@ _UNSEEN = 1e-12
 _UNSEEN_GAIN = 1e-6
 """Share of the cost that a step may promise to be taken unseen."""
 
+LONGEST_UNSEEN = 1e-3
+"""Move of a coordinate, mostly a logarithm, in such a step."""
+
 
 def cost(problem: Problem, point: Point, residuals: np.ndarray) -> float:
     """The cost of a point whose `residuals` [sigma] are known, (segment, channel, time)."""
@@ -23,8 +26,9 @@ def cost(problem: Problem, point: Point, residuals: np.ndarray) -> float:
 
 
 def step_ahead(problem: Problem, point: Point, found: Jacobian, near: bool = False) -> tuple[Point, float]:
-    """Where an undamped Gauss-Newton step leads, and by how much it would lower the cost were the problem linear;
-    `near` an optimum with the loss's own second derivative, which is Newton's step but for the bends of the model."""
+    """Where an undamped Gauss-Newton step leads, and by how much it would lower the cost were the problem linear, no
+    number where the derivatives are none; `near` an optimum with the loss's own second derivative, which is Newton's
+    step but for the bends of the model."""
     coordinates, pick = np.asarray(point.coordinates), np.asarray(problem.batch.pick)
     local, moves = pick.shape[-1], np.asarray(problem.moves)
     residuals, derivatives = np.asarray(found.residuals), np.asarray(found.derivatives)
@@ -46,6 +50,8 @@ def step_ahead(problem: Problem, point: Point, found: Jacobian, near: bool = Fal
         gain += float(own_pull @ solved[:, -1]) / 2
         solutions.append(solved)
     shared, pull = shared * np.outer(moves, moves), pull * moves
+    if not (np.isfinite(shared).all() and np.isfinite(pull).all()):
+        return point, np.nan
     size = np.sqrt(np.maximum(np.diagonal(shared), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(shared / np.outer(size, size))
     along = vectors.T @ (pull / size)
@@ -62,15 +68,15 @@ def one_step_further(problem: Problem, points: Point, values: np.ndarray, found:
     """The points with the best of them, around which the problem is `found`, moved by the step that is left.
 
     A solver rests when a step gains little, which may be the hundredth of a standard error. The step after it costs
-    nothing, and is too short to need another look; where it is not, or not known, the point stays.
+    nothing, and is too short to need another look; where it is not, or not known, the point stays. So it does where the
+    step is long and promises nothing all the same: in that direction the logs leave all open.
     """
-    if not (np.isfinite(found.residuals).all() and np.isfinite(found.derivatives).all()):
-        return points
     best = int(np.nanargmin(values))
     coordinates, initial = np.array(points.coordinates), np.array(points.initial)
     here = Point(jnp.asarray(coordinates[best]), jnp.asarray(initial[best]))
     ahead, gain = step_ahead(problem, here, found, near=True)
-    if 0 <= gain <= _UNSEEN_GAIN * values[best]:
+    short = np.max(np.abs(np.asarray(ahead.coordinates) - coordinates[best])) <= LONGEST_UNSEEN
+    if short and 0 <= gain <= _UNSEEN_GAIN * values[best]:
         coordinates[best], initial[best] = ahead.coordinates, ahead.initial
     return Point(jnp.asarray(coordinates), jnp.asarray(initial))
 

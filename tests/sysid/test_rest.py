@@ -71,6 +71,11 @@ def test_the_step_that_is_left_leads_to_the_optimum(problem_and_point):
     around_far = linearized(problem, Point(far.coordinates[0], far.initial[0]))
     left = one_step_further(problem, far, np.array([value]), around_far)
     np.testing.assert_array_equal(left.coordinates, far.coordinates)
+    # Nor is what leads far without a promise: nothing is known of a coordinate without derivatives.
+    flat = around_far.derivatives.at[..., 2].multiply(1e-9)
+    blind = dataclasses.replace(around_far, derivatives=flat)
+    left = one_step_further(problem, far, np.array([1e12]), blind)
+    np.testing.assert_array_equal(left.coordinates, far.coordinates)
     lost = dataclasses.replace(around_far, derivatives=around_far.derivatives.at[0, 0, 3].set(jnp.nan))
     left = one_step_further(problem, far, np.array([value]), lost)
     np.testing.assert_array_equal(left.coordinates, far.coordinates)
