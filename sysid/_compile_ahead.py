@@ -5,6 +5,7 @@ import concurrent.futures
 import jax.numpy as jnp
 import numpy as np
 
+from ._cores import as_caller
 from ._linearized import lower_around, lower_seen
 from ._normal_equations import Point
 from ._problem import Problem
@@ -21,10 +22,10 @@ def compile_ahead(solver: Solver, problem: Problem, points: Point) -> None:
         return
     with compiling_together(), concurrent.futures.ThreadPoolExecutor(2) as pool:
         jobs = [
-            pool.submit(lambda: lower_around(problem, points).compile()),
-            pool.submit(lambda: lower_update(solver, problem, points).compile()),
+            pool.submit(as_caller(lambda: lower_around(problem, points).compile())),
+            pool.submit(as_caller(lambda: lower_update(solver, problem, points).compile())),
         ]
         if problem.whole:
-            jobs.append(pool.submit(lambda: lower_seen(problem, points).compile()))
+            jobs.append(pool.submit(as_caller(lambda: lower_seen(problem, points).compile())))
         for job in jobs:
             job.result()

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+from ._cores import as_caller
 from ._fleet_data import FleetData
 from ._fleet_program import Loss, Part, Sums, residuals, summed
 from ._problem import INITIAL_REACH
@@ -82,5 +83,5 @@ class Look:
         # What has to be compiled is run once by itself.
         alone = [] if call.__name__ in self.compiled else [block(firsts.pop(0))]
         self.compiled.add(call.__name__)
-        done = alone + list(self.pool.map(block, firsts))
+        done = alone + list(self.pool.map(as_caller(block), firsts))
         return jax.tree_util.tree_map(lambda *x: np.concatenate(x), *done)

@@ -125,3 +125,28 @@ def test_eight_devices_give_what_one_gives():
     devices, split, together = printed_by(DEVICES)
     assert devices == 8
     np.testing.assert_allclose(split, together, rtol=1e-6)
+
+
+WIDE_FOR_A_WHILE = """
+import json, sys
+import jax
+import numpy as np
+import sysid
+sys.path.insert(0, sys.argv[1])
+import motor_logs
+log = motor_logs.log(motor_logs.brushed(rows=200), name="one")
+with jax.enable_x64(True):
+    fleet = sysid.fit_fleet([log] * 40, model=sysid.choose_model([log]), starts=2, block=1)
+    single = sysid.fit(log, starts=2)
+values = [estimate.value for estimate in single.estimates]
+print(json.dumps([bool(jax.config.jax_enable_x64), fleet.values.tolist(), values]))
+"""
+
+
+def test_float64_for_a_while_reaches_every_thread():
+    """A context manager makes floats wide in its own thread alone; blocks of motors and starts have threads more."""
+    outside, many, single = printed_by(WIDE_FOR_A_WHILE)
+    assert not outside
+    # Every block runs the same program on the same numbers.
+    np.testing.assert_array_equal(many, [many[0]] * 40)
+    np.testing.assert_allclose(many[0], single, rtol=1e-6)
