@@ -72,7 +72,7 @@ def test_one_motor_against_a_hand_written_scan(motor, aim, quick):
 SHORT = "a gradient runs more loops than fit one core in its aim: see README.md"
 
 
-SLOPES = [("gradient, shared", 4.5, 5.5), ("gradient", 6.0, 8.0), ("tangent", 2.3, 3.2)]
+SLOPES = [("gradient, shared", 4.5, 5.5), ("gradient", 6.0, 8.0), ("tangent", 2.3, 2.7)]
 """What, its aim, and what was reached on a machine that has only one core to spare."""
 
 

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 
 from ._exponential import phi1
 from ._flow import AbstractShaft, Motion, sign
-from ._kept import kept
+from ._kept import kept_value
 from ._stage import Scalar
 
 
@@ -21,7 +21,7 @@ def hold(deflection: Scalar, stiffness: Scalar, level: Scalar, qvel: Scalar, dt:
 
     z_end = e^(a h) z + h phi1(a h) w (MuJoCo DC motor note, equation "zoh").
     """
-    x = kept(-stiffness * jnp.abs(qvel) / level * dt, stiffness)
+    x = kept_value(-stiffness * jnp.abs(qvel) / level * dt, stiffness)
     return jnp.exp(x) * deflection + dt * phi1(x) * qvel
 
 

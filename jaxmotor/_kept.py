@@ -20,6 +20,12 @@ def kept(x: Scalar, like: Scalar) -> Scalar:
     return _kept(x, like)
 
 
+def kept_value(x: Scalar, like: Scalar) -> Scalar:
+    """`x`; its derivatives compute it once, but not what is propagated through it: forward mode, which propagates once
+    anyway, is spared a loop."""
+    return _kept_value(x, like)
+
+
 def kept_sine(x: Float[Array, "..."], like: Float[Array, "..."]) -> Float[Array, "..."]:
     """sin(x), of any shape that `like` fits; its derivatives compute sine and cosine once."""
     return _kept_sine(x, like)
@@ -41,6 +47,18 @@ def _(primals, tangents):
     (x, like), (dx, _) = primals, tangents
     one = _one(like)
     return x / one, dx / one
+
+
+@jax.custom_jvp
+def _kept_value(x, like):
+    del like
+    return x
+
+
+@_kept_value.defjvp
+def _(primals, tangents):
+    (x, like), (dx, _) = primals, tangents
+    return x / _one(like), dx
 
 
 @jax.custom_jvp

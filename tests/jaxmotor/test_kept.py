@@ -5,14 +5,15 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotor._kept import kept, kept_sine
+from jaxmotor._kept import kept, kept_sine, kept_value
 
 POINTS = [0.0, -0.0, 0.3, -2.5e7, 1e-30]
 
 
+@pytest.mark.parametrize("kept", [kept, kept_value])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("like", [1.0, -3.7, 0.0, 1e-30, np.inf])
-def test_value_and_derivatives_are_exact(like, dtype):
+def test_value_and_derivatives_are_exact(like, dtype, kept):
     like, points = jnp.asarray(like, dtype), jnp.asarray(POINTS, dtype)
     for x in points:
         for value, tangent in (
@@ -41,7 +42,8 @@ def test_sine(dtype):
     np.testing.assert_allclose(bent, -np.sin(points), atol=near)
 
 
-def test_it_costs_nothing_without_a_derivative_and_survives_the_compiler_with_one():
+@pytest.mark.parametrize("kept", [kept, kept_value])
+def test_it_costs_nothing_without_a_derivative_and_survives_the_compiler_with_one(kept):
     def program(function):
         return jax.jit(function).lower(jnp.ones(8), jnp.ones(8)).compile().as_text()
 
