@@ -192,6 +192,8 @@ class _Steps:
 
     def _aim(self, which: np.ndarray) -> None:
         """The next step of some lanes, and by how much the quadratic model promises to lower their cost with it."""
+        if not len(which):
+            return
         local, initial = self.local[which], self.initial[which]
         lanes, pieces, states = initial.shape
         believed, slopes = self.look.data.believed(local)

@@ -72,6 +72,26 @@ def test_a_motor_whose_first_start_leads_astray_gets_the_others(monkeypatch):
     np.testing.assert_allclose(fleet.values, wanted.values, rtol=1e-6)
 
 
+def test_motors_without_a_finite_cost_have_failed(monkeypatch):
+    logs = [made(k)[0] for k in range(3)]
+    model = sysid.choose_model(logs[:1])
+
+    def lost(*given, which=(0, 1, 2)):
+        lanes = first_starts(*given)
+        lanes.local[list(which)] = np.nan
+        return lanes
+
+    monkeypatch.setattr(sysid._fleet, "first_starts", lost)
+    none = fit_fleet(logs, model=model, starts=1)
+    assert set(none.statuses) == {"failed"}
+    assert np.isnan(none.values).all()
+    assert np.isnan(none.costs).all()
+    # One start that is lost takes no motor with it, and other starts serve where there are any.
+    monkeypatch.setattr(sysid._fleet, "first_starts", lambda *given: lost(*given, which=(1,)))
+    assert fit_fleet(logs, model=model, starts=1).statuses == ("ok", "failed", "ok")
+    assert set(fit_fleet(logs, model=model, starts=3).statuses) == {"ok"}
+
+
 def test_many_motors_start_where_each_would():
     logs = [made(0)[0], made(1)[0], motor_logs.log(motor_logs.brushed(rows=ROWS), ("voltage", "velocity"), name="bare")]
     free = sysid.choose_model(logs[:1]).free
