@@ -3,10 +3,10 @@
 import jax.numpy as jnp
 import numpy as np
 
+from ._beliefs import believed, slopes
 from ._normal_equations import Point
 from ._problem import INITIAL_REACH, Jacobian, Problem
 
-_STEP = 1e-6
 _UNSEEN = 1e-12
 """Eigenvalue of the normal equations [1], in units of their diagonal, below which it is rounding."""
 
@@ -21,8 +21,9 @@ def cost(problem: Problem, point: Point, residuals: np.ndarray) -> float:
     """The cost of a point whose `residuals` [sigma] are known, (segment, channel, time)."""
     shares, bend = np.asarray(problem.counts)[:, None, None], _bends(problem)
     misfit = np.sum(bend**2 * (np.sqrt(1 + (residuals / bend) ** 2) - 1) * shares)
-    believed = _believed(problem, np.asarray(point.coordinates))
-    return float(misfit + np.sum(believed**2) / 2 + np.sum((np.asarray(point.initial) / INITIAL_REACH) ** 2) / 2)
+    coordinates = np.asarray(point.coordinates)[None]
+    prior = believed(problem, np.arange(coordinates.shape[1])[None], coordinates)
+    return float(misfit + np.sum(prior**2) / 2 + np.sum((np.asarray(point.initial) / INITIAL_REACH) ** 2) / 2)
 
 
 def step_ahead(problem: Problem, point: Point, found: Jacobian, near: bool = False) -> tuple[Point, float]:
@@ -34,9 +35,9 @@ def step_ahead(problem: Problem, point: Point, found: Jacobian, near: bool = Fal
     residuals, derivatives = np.asarray(found.residuals), np.asarray(found.derivatives)
     shares, spread = np.asarray(problem.counts)[:, None, None], 1 + (residuals / _bends(problem)) ** 2
     weights, curvatures = shares * spread**-0.5, shares * spread ** (-1.5 if near else -0.5)
-    believed = _believed(problem, coordinates)
-    slopes = (_believed(problem, coordinates + _STEP) - _believed(problem, coordinates - _STEP)) / (2 * _STEP)
-    shared, pull, gain = np.diag(slopes**2), slopes * believed, 0.0
+    every = np.arange(len(coordinates))[None]
+    prior, steep = (of(problem, every, coordinates[None])[0] for of in (believed, slopes))
+    shared, pull, gain = np.diag(steep**2), steep * prior, 0.0
     solutions = []
     for s, row in enumerate(pick):
         columns = derivatives[s].reshape(-1, derivatives.shape[-1])
@@ -83,13 +84,3 @@ def one_step_further(problem: Problem, points: Point, values: np.ndarray, found:
 
 def _bends(problem: Problem) -> np.ndarray:
     return np.array([float(problem.scales.bend[c]) for c in problem.batch.channels])[None, :, None]
-
-
-def _believed(problem: Problem, coordinates: np.ndarray) -> np.ndarray:
-    """Residuals of the priors at these coordinates."""
-    mean, width = np.asarray(problem.prior.mean), np.asarray(problem.prior.width)
-    found = np.zeros(len(problem.owner))
-    for k in np.flatnonzero(np.isfinite(width)):
-        value = problem.unknowns.bijectors[problem.owner[k]].value(jnp.asarray(coordinates[k]))
-        found[k] = (float(value) - mean[k]) / width[k]
-    return found
