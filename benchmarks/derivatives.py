@@ -1,4 +1,10 @@
-"""What derivatives of a rollout cost beside the rollout: gradients in all parameters, one tangent."""
+"""What derivatives of a rollout cost beside the rollout: gradients in all parameters, one tangent.
+
+python benchmarks/derivatives.py [--motors N] [--rows N] [--repeats N]
+"""
+
+import argparse
+import json
 
 import jax
 import jax.numpy as jnp
@@ -107,3 +113,12 @@ def compiling():
         "compile_s": seconds,
         "ratios": {key: seconds[f"{key}, 20000 rows"] / seconds[f"{key}, 200 rows"] for key in ("rollout", "gradient")},
     }
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--motors", type=int, default=4096)
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--repeats", type=int, default=21)
+    given = parser.parse_args()
+    print(json.dumps(derivatives("full", given.motors, given.rows, np.float32, given.repeats), indent=1))
