@@ -5,6 +5,7 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 
+from ._kept import ready
 from ._parameter import Parameter, as_parameter, positive, positive_or_infinite, real
 from ._stage import Scalar
 from ._thermal import AbstractThermal
@@ -49,8 +50,8 @@ class LumpedThermal(AbstractThermal):
         dt: Scalar,
     ) -> tuple[LumpedThermalState, Scalar]:
         del qpos, qvel
-        flow = ctrl - state.temperature_rise / params.thermal_resistance
-        after = LumpedThermalState(state.temperature_rise + dt * flow / params.thermal_capacitance)
+        flow = ready(ctrl - state.temperature_rise / params.thermal_resistance, state.temperature_rise)
+        after = LumpedThermalState(state.temperature_rise + dt / params.thermal_capacitance * flow)
         return after, self.temperature(after, params)
 
     def heated(self, state: LumpedThermalState, params: LumpedThermalParams, winding: Any) -> Any:

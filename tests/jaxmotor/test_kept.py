@@ -5,12 +5,12 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from jaxmotor._kept import kept, kept_sine, kept_value
+from jaxmotor._kept import kept, kept_sine, kept_value, ready
 
 POINTS = [0.0, -0.0, 0.3, -2.5e7, 1e-30]
 
 
-@pytest.mark.parametrize("kept", [kept, kept_value])
+@pytest.mark.parametrize("kept", [kept, kept_value, ready])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("like", [1.0, -3.7, 0.0, 1e-30, np.inf])
 def test_value_and_derivatives_are_exact(like, dtype, kept):
@@ -52,3 +52,17 @@ def test_it_costs_nothing_without_a_derivative_and_survives_the_compiler_with_on
 
     assert "divide" not in program(run)
     assert "divide" in program(jax.grad(run))
+
+
+def test_what_is_ready_stops_the_sums_of_a_library():
+    many = jnp.ones(4096, jnp.float32)
+
+    def program(through):
+        def loss(scale, x, like):
+            return jnp.sum(jnp.square(scale * jax.vmap(through)(x * x - 3 / x, like)))
+
+        return jax.jit(jax.grad(loss, (0, 1))).lower(jnp.float32(2), many, many).compile().as_text()
+
+    assert " select(" not in program(lambda x, like: x)
+    assert " select(" in program(ready)
+    assert " select(" not in jax.jit(jax.vmap(lambda x, like: ready(x * x, like))).lower(many, many).compile().as_text()
