@@ -136,10 +136,9 @@ class Actuator(AbstractStage):
         ), row
 
     def command(
-        self, state: ActuatorState, params: ActuatorParams, row: Input, qpos: Scalar, qvel: Scalar, dt: Scalar
+        self, state: ActuatorState, params: ActuatorParams, row: Input, theta: Scalar, omega: Scalar, dt: Scalar
     ) -> tuple[ActuatorState, AbstractRequest]:
-        """The sampled part of a step: what the drive asks for, from the joint at `qpos` [rad], `qvel` [rad/s]."""
-        theta, omega = self.gear.rotor(state.gear, params.gear, qpos, qvel)
+        """The sampled part of a step: what the drive asks for, from the shaft at `theta` [rad], `omega` [rad/s]."""
         delay_state, target = self.delay.step(state.delay, params.delay, row.command, theta, omega, dt)
         setpoint_state, target = self.setpoint.step(state.setpoint, params.setpoint, target, theta, omega, dt)
         demand = Demand(target, self.supply.bus_voltage(state.supply, params.supply), params.motor.winding)
@@ -154,25 +153,11 @@ class Actuator(AbstractStage):
         params: ActuatorParams,
         row: Input,
         request: AbstractRequest,
-        qpos: Scalar,
-        qvel: Scalar,
-        dt: Scalar,
-    ) -> tuple[ActuatorState, Driven]:
-        """The continuous part of a step: power stage and motor with the joint at `qpos` [rad], `qvel` [rad/s]."""
-        theta, omega = self.gear.rotor(state.gear, params.gear, qpos, qvel)
-        return self.drive_shaft(state, params, row, request, theta, omega, dt)
-
-    def drive_shaft(
-        self,
-        state: ActuatorState,
-        params: ActuatorParams,
-        row: Input,
-        request: AbstractRequest,
         theta: Scalar,
         omega: Scalar,
         dt: Scalar,
     ) -> tuple[ActuatorState, Driven]:
-        """As `drive`, with the motor shaft at `theta` [rad], `omega` [rad/s]."""
+        """The continuous part of a step: power stage and motor with the shaft at `theta` [rad], `omega` [rad/s]."""
         winding = self.motor.hot_winding(state.motor, params.motor)
         response = self.motor.winding.response(state.motor.winding, winding, omega, dt)
         temperature = self.motor.thermal.temperature(state.motor.thermal, params.motor.thermal)
@@ -219,8 +204,9 @@ class Actuator(AbstractStage):
         self, state: ActuatorState, params: ActuatorParams, ctrl: Any, qpos: Scalar, qvel: Scalar, dt: Scalar
     ) -> tuple[ActuatorState, ActuatorOutput]:
         params, row = self.at_row(params, ctrl)
-        state, request = self.command(state, params, row, qpos, qvel, dt)
-        state, driven = self.drive(state, params, row, request, qpos, qvel, dt)
+        theta, omega = self.gear.rotor(state.gear, params.gear, qpos, qvel)
+        state, request = self.command(state, params, row, theta, omega, dt)
+        state, driven = self.drive(state, params, row, request, theta, omega, dt)
         motor = driven.motor
         torque = motor.electrical_torque + motor.cogging_torque + motor.bristle_torque
 

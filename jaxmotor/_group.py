@@ -182,18 +182,20 @@ def _ask(actuator, state, params, ctrl, qpos, qvel, seen, dt):
     ratio = actuator.gear.ratio(params.gear)
     params, row = _fed(actuator, params, ctrl, seen)
     row = eqx.tree_at(lambda r: r.command, row, row.command / ratio) if takes_torque(actuator) else row
-    after, request = actuator.command(state, params, row, qpos, qvel, dt)
+    theta, omega = actuator.gear.rotor(state.gear, params.gear, qpos, qvel)
+    after, request = actuator.command(state, params, row, theta, omega, dt)
     winding = actuator.motor.hot_winding(state.motor, params.motor)
-    response = actuator.motor.winding.response(state.motor.winding, winding, ratio * qvel, dt)
+    response = actuator.motor.winding.response(state.motor.winding, winding, omega, dt)
     temperature = actuator.motor.thermal.temperature(state.motor.thermal, params.motor.thermal)
     lower, upper = actuator.current_limit.voltage_bounds(params.current_limit, response, temperature)
-    load = bus_load(request, lower, upper, winding, response, ratio * qvel)
+    load = bus_load(request, lower, upper, winding, response, omega)
     return _Asked(after, request, row), load.connected(row.enabled)
 
 
 def _drive(actuator, asked, params, qpos, qvel, bus_voltage, dt):
     params, row = _fed(actuator, params, asked.row, bus_voltage)
-    state, driven = actuator.drive(asked.state, params, row, asked.request, qpos, qvel, dt)
+    theta, omega = actuator.gear.rotor(asked.state.gear, params.gear, qpos, qvel)
+    state, driven = actuator.drive(asked.state, params, row, asked.request, theta, omega, dt)
     motor = driven.motor
     torque = motor.electrical_torque + motor.cogging_torque + motor.bristle_torque
     commanded = row.command if takes_torque(actuator) else torque

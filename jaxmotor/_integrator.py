@@ -59,13 +59,13 @@ class ExactFlow(AbstractIntegrator):
         dt: Scalar,
     ) -> Stepped:
         params, row = actuator.at_row(params, ctrl)
-        state, request = actuator.command(state, params, row, qpos, qvel, dt)
-        ratio, bristle = actuator.gear.ratio(params.gear), actuator.motor.bristle
         theta, omega = actuator.gear.rotor(state.gear, params.gear, qpos, qvel)
+        state, request = actuator.command(state, params, row, theta, omega, dt)
+        ratio, bristle = actuator.gear.ratio(params.gear), actuator.motor.bristle
         theta, midway = theta + omega * dt / 2, qpos + qvel * dt / 2
 
         def torque(speed):
-            _, driven = actuator.drive_shaft(state, params, row, request, theta, speed, dt)
+            _, driven = actuator.drive(state, params, row, request, theta, speed, dt)
             motor = driven.motor.mean_electrical_torque + driven.motor.cogging_torque
             return motor + _drag_at_rotor(actuator, params, speed), (motor, driven)
 
@@ -77,7 +77,7 @@ class ExactFlow(AbstractIntegrator):
             return bristle.move(state.motor.bristle, params.motor.bristle, shaft, speed, dt)
 
         motion = actuator.gear.move(state.gear, params.gear, motor, side, slide, qpos, qvel, dt)
-        state, mean = actuator.drive_shaft(state, params, row, request, theta, motion.rotor_mean_qvel, dt)
+        state, mean = actuator.drive(state, params, row, request, theta, motion.rotor_mean_qvel, dt)
         shaft_torque = mean.motor.mean_electrical_torque + mean.motor.cogging_torque + motion.friction_torque
         out = actuator.output(params, start, motion, shaft_torque, qvel, dt)
         state = dataclasses.replace(state, gear=motion.state)
@@ -169,12 +169,11 @@ class ImplicitFast(AbstractIntegrator):
     ) -> Stepped:
         params, row = actuator.at_row(params, ctrl)
         theta, omega = actuator.gear.rotor(state.gear, params.gear, qpos, qvel)
-        ratio = actuator.gear.ratio(params.gear)
 
         def electrical(speed):
             # The drive's own terms in speed belong to the motor's derivative, as in MuJoCo.
-            ordered, request = actuator.command(state, params, row, qpos, speed / ratio, dt)
-            _, driven = actuator.drive_shaft(ordered, params, row, request, theta, speed, dt)
+            ordered, request = actuator.command(state, params, row, theta, speed, dt)
+            _, driven = actuator.drive(ordered, params, row, request, theta, speed, dt)
             return driven.motor.electrical_torque
 
         _, slope = jax.jvp(electrical, (omega,), (jnp.ones_like(omega),))

@@ -188,11 +188,10 @@ def _motor_slope(
     """Speed derivative of the motor torque [N m s/rad] at its shaft, as in `ImplicitFast`."""
     params, row = actuator.at_row(params, command)
     theta, omega = actuator.gear.rotor(state.gear, params.gear, qpos, qvel)
-    ratio = actuator.gear.ratio(params.gear)
 
     def electrical(speed):
-        ordered, request = actuator.command(state, params, row, qpos, speed / ratio, dt)
-        _, driven = actuator.drive_shaft(ordered, params, row, request, theta, speed, dt)
+        ordered, request = actuator.command(state, params, row, theta, speed, dt)
+        _, driven = actuator.drive(ordered, params, row, request, theta, speed, dt)
         return driven.motor.electrical_torque
 
     _, slope = jax.jvp(electrical, (omega,), (jnp.ones_like(omega),))
