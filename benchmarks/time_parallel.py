@@ -1,11 +1,10 @@
-"""Whether a log's linear states are better replayed in parallel over time than row by row.
+"""Whether logs are better replayed with all of their rows at once than row by row.
 
     python benchmarks/time_parallel.py
 
-An inductive winding under measured speed is i_{k+1} = a i_k + b_k with known a, b_k. Row by row it is `jm.replay`, a
-scan; in parallel it is `jax.lax.associative_scan` over the pairs (a, b_k), which computes more in log2(rows) turns.
-Prints the time of the scan over that of the parallel form, for the currents and for the gradient of their mean square
-in R and L, and how far the two forms are apart.
+Times `jm.replay(...)` over `jm.replay(..., parallel=True)` under measured motion: for the outputs current and torque,
+and for the gradient of their mean squares in all parameters. Tells how far the outputs are apart, as a share of the
+largest.
 """
 
 import functools
@@ -21,55 +20,73 @@ from measure import machine, race
 import jaxmotor as jm
 
 STEP = 1e-3
-RESISTANCE, CONSTANT, INDUCTANCE = 1.2, 0.05, 2e-3
-ACTUATOR = jm.Actuator(jm.Motor(jm.Inductive()), jm.VoltageDrive())
+SIZES = ((1, 1000), (1, 20_000), (1, 600_000), (64, 20_000), (4096, 1000))
 
 
-def by_rows(values, volts, speed):
-    """Currents at the start of every row, by the library."""
-    resistance, inductance = values
-    winding = jm.InductiveParams(
-        resistance, jnp.full_like(resistance, CONSTANT), jnp.full_like(resistance, CONSTANT), inductance
+def kinds():
+    """Name, actuator and params of each motor."""
+    winding = jm.InductiveParams(1.2, 0.05, 0.05, 2e-3)
+    yield (
+        "current",
+        jm.Actuator(jm.Motor(jm.Inductive()), jm.VoltageDrive()),
+        jm.ActuatorParams(jm.MotorParams(winding)),
     )
-    params = jm.ActuatorParams(jm.MotorParams(winding))
-    state = ACTUATOR.init(params)
-    zero = jnp.zeros_like(speed)
-    return jm.replay(ACTUATOR, state, params, volts, zero, speed, jnp.asarray(STEP, volts.dtype))[1].current
+    yield (
+        "current, bristles",
+        jm.Actuator(jm.Motor(jm.Inductive(), bristle=jm.LuGre()), jm.VoltageDrive()),
+        jm.ActuatorParams(jm.MotorParams(winding, bristle=jm.LuGreParams(30.0, 0.05, 0.004, 0.006, 1.0))),
+    )
+    yield (
+        "current, integral",
+        jm.Actuator(
+            jm.Motor(jm.Inductive()), jm.PositionPID(jm.ErrorIntegral(), jm.VoltageLimit()), supply=jm.FixedSupply()
+        ),
+        jm.ActuatorParams(
+            jm.MotorParams(winding),
+            jm.PositionPIDParams(6.0, 0.02, jm.IntegralParams(3.0), jm.VoltageLimitParams(20.0)),
+            supply=jm.FixedSupplyParams(24.0),
+        ),
+    )
 
 
-def in_parallel(values, volts, speed):
-    """The same currents by a scan over pairs."""
-    resistance, inductance = values
-    decay = jnp.exp(-STEP * resistance / inductance)
-    reached = (volts - CONSTANT * speed) / resistance
+def row(actuator, params, motors, rows):
+    """Ratios of forward and gradient, and how far the outputs are apart."""
+    random = np.random.default_rng(0)
+    command = jnp.asarray(random.uniform(-12, 12, (motors, rows)), jnp.float32)
+    speed = jnp.asarray(np.cumsum(random.normal(size=(motors, rows)), axis=1) * 0.1, jnp.float32)
+    angle = jnp.cumsum(speed, axis=1) * jnp.float32(STEP)
+    own = jax.tree.map(lambda x: jnp.full(motors, x, jnp.float32), params)
 
-    def both(early, late):
-        return early[0] * late[0], late[0] * early[1] + late[1]
+    def outputs(parallel, params):
+        def one(p, u, q, w):
+            out = jm.replay(actuator, actuator.init(p), p, u, q, w, STEP, parallel=parallel)[1]
+            return out.current, out.motor_torque
 
-    pairs = jnp.full_like(reached, 1) * decay, (1 - decay) * reached
-    ends = jax.lax.associative_scan(both, pairs)[1]
-    return jnp.concatenate([jnp.zeros_like(ends[:1]), ends[:-1]])
+        return jax.vmap(one)(params, command, angle, speed)
+
+    def loss(parallel, params):
+        return sum(jnp.mean(x**2) for x in outputs(parallel, params))
+
+    forward = {way: jax.jit(functools.partial(outputs, way)) for way in (False, True)}
+    slopes = {way: jax.jit(jax.grad(functools.partial(loss, way))) for way in (False, True)}
+    apart = max(
+        float(jnp.max(jnp.abs(x - y)) / jnp.max(jnp.abs(x)))
+        for x, y in zip(forward[False](own), forward[True](own), strict=True)
+    )
+    ratios = []
+    for calls in (forward, slopes):
+        taken = race({way: functools.partial(call, own) for way, call in calls.items()}, 7)
+        ratios.append(taken[False]["best"] / taken[True]["best"])
+    return *ratios, apart
 
 
 def main():
     """Print the table."""
     print({name: value for name, value in machine().items() if name != "machine"})
-    for motors, rows in ((1, 20_000), (1, 600_000), (64, 20_000), (4096, 1000)):
-        random = np.random.default_rng(0)
-        volts = jnp.asarray(random.uniform(-12, 12, (motors, rows)), jnp.float32)
-        speed = jnp.asarray(np.cumsum(random.normal(size=(motors, rows)), axis=1) * 0.1, jnp.float32)
-        values = jnp.full(motors, RESISTANCE, jnp.float32), jnp.full(motors, INDUCTANCE, jnp.float32)
-        forward = {form: jax.jit(jax.vmap(form)) for form in (by_rows, in_parallel)}
-        mean = {form: lambda v, u, w, f=run: jnp.mean(jnp.square(f(v, u, w))) for form, run in forward.items()}
-        slopes = {form: jax.jit(jax.grad(score)) for form, score in mean.items()}
-        apart = float(
-            jnp.max(jnp.abs(forward[by_rows](values, volts, speed) - forward[in_parallel](values, volts, speed)))
-        )
-        row = f"{motors:5d} motors, {rows:7d} rows:"
-        for name, calls in (("currents", forward), ("gradient", slopes)):
-            taken = race({form: functools.partial(call, values, volts, speed) for form, call in calls.items()}, 9)
-            row += f" {name} {taken[by_rows]['best'] / taken[in_parallel]['best']:.2f},"
-        print(row, f"apart {apart:.1e} A")
+    for name, actuator, params in kinds():
+        for motors, rows in SIZES:
+            forward, gradient, apart = row(actuator, params, motors, rows)
+            print(f"{name:18s} {motors:5d} x {rows:7d}: {forward:5.2f} {gradient:6.2f}   apart {apart:.0e}", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from jaxtyping import Array, Bool, Float, Int, PyTree
 from ._actuator import Actuator, ActuatorOutput, ActuatorParams, ActuatorState
 from ._bench import Bench, BenchOutput, BenchParams, BenchState
 from ._result import Result
+from ._time_parallel import bent, replay_in_parallel
 
 
 def _float_leaves(tree: PyTree) -> list[tuple[str, Any]]:
@@ -76,21 +77,36 @@ def replay(
     qpos: Float[Array, " time"],
     qvel: Float[Array, " time"],
     dt: Any,
+    *,
+    parallel: bool = False,
 ) -> tuple[ActuatorState, ActuatorOutput]:
     """The actuator along a given motion: what current, torque and temperature it would have had.
 
     **Arguments:** `ctrl`: command or `Input` with a leading time axis; `qpos` [rad], `qvel` [rad/s] of shape (time,);
-    `dt` [s]: one step, or one per row.
+    `dt` [s]: one step, or one per row; `parallel`: all rows at the same time instead of one after the other, equal to
+    rounding, for actuators whose states move along straight lines: no limit of current or of its rate, bounded
+    integral, delay, slew, battery or play, and a temperature only if the current is asked for (`TorqueDrive` and
+    `QuasiStatic` on an `IdealSupply`). It pays for one log of many thousand rows, above all for derivatives with a
+    controller or bristles, and not for batches that fill a processor anyhow (`benchmarks/README.md`, "In parallel over
+    time").
 
     **Returns:** the last state, and the outputs with a leading time axis: row k is the instant t[k], torques act from
     t[k] to t[k+1].
 
-    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length.
+    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length, and for `parallel` with
+    an actuator that cannot be replayed so.
     """
     dtype = _shared_float(params, state=state)
     ctrl, qpos, qvel = _as_float((ctrl, qpos, qvel), dtype)
     steps, per_row = _steps(dt, qpos.shape[0], dtype)
     _shared_float(params, ctrl=ctrl, qpos=qpos, qvel=qvel)
+    if parallel and (stages := bent(actuator)):
+        raise ValueError(
+            f"parallel=True needs states that move along straight lines, which is not so with {', '.join(stages)}: "
+            "replay without it"
+        )
+    if parallel and qpos.shape[0]:
+        return replay_in_parallel(actuator, state, params, (ctrl, qpos, qvel, per_row), steps)
 
     @functools.partial(jax.checkpoint, prevent_cse=False)
     def body(carry, row):
