@@ -84,26 +84,30 @@ def replay(
 
     **Arguments:** `ctrl`: command or `Input` with a leading time axis; `qpos` [rad], `qvel` [rad/s] of shape (time,);
     `dt` [s]: one step, or one per row; `parallel`: all rows at the same time instead of one after the other, equal to
-    rounding, for actuators whose states move along straight lines: no limit of current or of its rate, bounded
-    integral, delay, slew, battery or play, and a temperature only if the current is asked for (`TorqueDrive` and
-    `QuasiStatic` on an `IdealSupply`). It pays for one log of many thousand rows, above all for derivatives with a
-    controller or bristles, and not for batches that fill a processor anyhow (`benchmarks/README.md`, "In parallel over
-    time").
+    rounding while all numbers are finite, for actuators whose states move along straight lines: no limit of current or
+    of its rate, bounded integral, delay, slew, battery, play or stage of one's own, and a temperature only if the
+    current is asked for (`TorqueDrive` and `QuasiStatic` on an `IdealSupply`). It can be several times as fast for one
+    long log, and as much slower for batches and for the gradient of a plain winding; a gradient takes several times
+    the memory (`benchmarks/README.md`, "In parallel over time").
 
     **Returns:** the last state, and the outputs with a leading time axis: row k is the instant t[k], torques act from
     t[k] to t[k+1].
 
-    **Raises:** `TypeError` for mixed float types, `ValueError` for a `dt` of the wrong length, and for `parallel` with
-    an actuator that cannot be replayed so.
+    **Raises:** `TypeError` for mixed float types, `ValueError` for rows or a `dt` of another length, and for `parallel`
+    with an actuator that cannot be replayed so.
     """
     dtype = _shared_float(params, state=state)
     ctrl, qpos, qvel = _as_float((ctrl, qpos, qvel), dtype)
     steps, per_row = _steps(dt, qpos.shape[0], dtype)
     _shared_float(params, ctrl=ctrl, qpos=qpos, qvel=qvel)
+    lengths = [x.shape[0] if x.ndim else 0 for x in jax.tree_util.tree_leaves((ctrl, qpos, qvel))]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"ctrl, qpos and qvel have {lengths} rows: give all of them the same number")
     if parallel and (stages := bent(actuator)):
         raise ValueError(
-            f"parallel=True needs states that move along straight lines, which is not so with {', '.join(stages)}: "
-            "replay without it"
+            f"parallel=True cannot replay {', '.join(stages)}, of which no line from state to state is known: replay "
+            "without it (an integral without bound and a temperature under TorqueDrive, QuasiStatic and IdealSupply "
+            "have one)"
         )
     if parallel and qpos.shape[0]:
         return replay_in_parallel(actuator, state, params, (ctrl, qpos, qvel, per_row), steps)

@@ -4,7 +4,7 @@ Along a given motion the current of a winding (MuJoCo DC motor note, "Inductance
 deflection of a bristle ("LuGre Model") and the temperature of a winding whose current is given ("Thermal Model") are
 after a row a line in what they were before it, x' = a x + b, and the row alone determines a and b. Lines after one
 another are a line again, (a2, b2) o (a1, b1) = (a2 a1, a2 b1 + b2), so an associative scan finds the states of n rows
-in 2 log2(n) turns over all of them (Blelloch, CMU-CS-90-190, section 1.4).
+in 2 log2(n) turns, each over half as many pairs as the one before or after it (Blelloch, CMU-CS-90-190, section 1.4).
 """
 
 import dataclasses
@@ -37,16 +37,17 @@ from ._winding import FixedTimeConstant, Inductive, QuasiStatic
 
 _OPEN_LOOP = (VoltageDrive, DutyDrive, TorqueDrive, ServoDrive, ShortedDrive)
 _CLOSED_LOOP = (PositionPID, VelocityPI, TorqueSpacePID)
-# Each in an order in which a state depends on itself and on those of earlier parts alone.
+# In this order a state depends only on itself and on those of earlier parts.
 _PARTS = ("controller", "motor")
 
 
 def bent(actuator: Actuator) -> list[str]:
-    """The names of the stages that keep an actuator from being replayed in parallel: their state is no line in itself,
-    or other states act on it. Stages of the user's own are among them, since nothing is known of theirs."""
+    """The names of the stages that keep an actuator from being replayed in parallel: it is not known that their state
+    is a line in itself on which no other one acts. Stages of the user's own are among them."""
     motor, controller = actuator.motor, actuator.controller
     checked = [
-        (actuator.delay, (NoSlew,)),
+        (actuator, (Actuator,)),
+        (actuator.delay, (NoSlew, CommandRange)),
         (actuator.setpoint, (NoSlew, CommandRange)),
         (controller, _OPEN_LOOP + _CLOSED_LOOP),
         (actuator.current_limit, (NoCurrentLimit,)),
@@ -65,7 +66,7 @@ def bent(actuator: Actuator) -> list[str]:
     if isinstance(motor.winding, (Inductive, FixedTimeConstant)):
         checked.append((motor.winding.rate, (UnlimitedCurrentRate,)))
     # Not `isinstance`: a subclass may move its state otherwise.
-    return [type(stage).__name__ for stage, straight in checked if type(stage) not in straight]
+    return list(dict.fromkeys(type(stage).__name__ for stage, straight in checked if type(stage) not in straight))
 
 
 def _keeps_its_current(actuator: Actuator) -> bool:
@@ -103,10 +104,12 @@ def _before(after: Any, first: PyTree, known: PyTree, rows: PyTree) -> PyTree:
     """The states before each row of what `after(moving, known, row)` moves, which is `first` before the first."""
     if not jax.tree_util.tree_leaves(first):
         return first
-    zero, one = jax.tree_util.tree_map(jnp.zeros_like, first), jax.tree_util.tree_map(jnp.ones_like, first)
+    one = jax.tree_util.tree_map(jnp.ones_like, first)
     # No state of a part acts on another one, so the slopes of all come from one tangent.
-    offset, slope = jax.vmap(lambda known, row: jax.jvp(lambda x: after(x, known, row), (zero,), (one,)))(known, rows)
-    offset = jax.tree_util.tree_map(lambda b, a, x: b.at[0].add(a[0] * x), offset, slope, first)
+    end, slope = jax.vmap(lambda known, row: jax.jvp(lambda x: after(x, known, row), (first,), (one,)))(known, rows)
+    # The first line begins at `first`, the others pass through what they make of it.
+    offset = jax.tree_util.tree_map(lambda y, a, x: (y - a * x).at[0].set(y[0]), end, slope, first)
+    slope = jax.tree_util.tree_map(lambda a: a.at[0].set(0), slope)
     _, ends = jax.lax.associative_scan(_one_after_the_other, (slope, offset))
     return jax.tree_util.tree_map(lambda x, end: jnp.concatenate([x[None], end[:-1]]), first, ends)
 

@@ -119,3 +119,24 @@ def test_gradient_is_finite_and_right():
     numeric = ((ends[:4] - ends[4:]) / (2e-7 * x[:, None])).T
     # A contact that begins with damping jumps, which the derivative cannot see.
     np.testing.assert_allclose(reverse, numeric, rtol=1e-3)
+
+
+def test_the_implicit_step_sees_a_sampled_drive_damp_the_rotor():
+    """In the gap the rotor is alone: w+ = h kp q* / (J + h kd), stable however large kd is."""
+    actuator = jm.Actuator(jm.Motor(jm.QuasiStatic()), jm.NewtonPD(), gear=jm.Backlash())
+    params = jm.ActuatorParams(
+        jm.MotorParams(jm.QuasiStaticParams(0.5, 0.05, 0.05)),
+        jm.NewtonPDParams(0.2, 0.5),
+        gear=jm.BacklashParams(10.0, 5e-5, 0.02, 50.0),
+    )
+    bench, params = (
+        jm.Bench(actuator, jm.RigidLoad(), jm.ImplicitFast()),
+        jm.BenchParams(params, jm.RigidLoadParams(0.01)),
+    )
+    command = (jnp.full(400, 0.03), jnp.zeros(400), jnp.zeros(400))
+    state, _ = roll(bench, bench.init(params), params, jax.tree.map(lambda x: x[:1], command), 1e-3)
+    expected = 1e-3 * 0.2 * 0.03 / (5e-5 + 1e-3 * 0.5)
+    assert float(state.actuator.gear.rotor_speed) == pytest.approx(expected, rel=1e-12)
+    _, out = roll(bench, bench.init(params), params, command, 1e-3)
+    assert out.result == jm.Result.OK.value
+    assert np.all(np.abs(out.qvel) < 1)

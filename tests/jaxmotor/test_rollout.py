@@ -55,6 +55,8 @@ def test_one_step_per_row_or_one_for_all():
         jm.rollout(whole, whole.init(both), both, ctrl, steps[:3])
     with pytest.raises(ValueError, match="one per row"):
         jm.replay(whole.actuator, whole.actuator.init(both.actuator), both.actuator, ctrl, ctrl, ctrl, steps[:3])
+    with pytest.raises(ValueError, match=r"have \[19, 20, 20\] rows: give all of them the same number"):
+        jm.replay(whole.actuator, whole.actuator.init(both.actuator), both.actuator, ctrl[1:], ctrl, ctrl, 1e-3)
 
 
 def test_mixed_float_types_are_named():

@@ -28,6 +28,7 @@ def made(
     bristle_params=None,
     supply=None,
     supply_params=None,
+    gear_params=None,
     **others,
 ):
     kind, own = winding or inductive()
@@ -41,7 +42,7 @@ def made(
         ),
         controller_params,
         supply=supply_params,
-        gear=jm.GearParams(3.0, 1e-5),
+        gear=gear_params or jm.GearParams(3.0, 1e-5),
         drag=jm.ViscousDragParams(1e-5),
     )
     return actuator, params
@@ -59,6 +60,12 @@ KINDS = {
         bristle_params=jm.DahlParams(30.0, 0.004),
     ),
     "current and bristles": made(bristle=LUGRE[0], bristle_params=LUGRE[1]),
+    "bristles that weaken behind a gear with losses": made(
+        bristle=jm.LuGre(jm.PowerDecay(), jm.GaussianDecay()),
+        bristle_params=jm.LuGreParams(30.0, 0.05, 0.004, 0.006, 1.0, jm.PowerDecayParams(1.5)),
+        gear=jm.LossyGear(),
+        gear_params=jm.LossyGearParams(-3.0, 1e-5, 0.8, 0.6, 1e-3, 2e-3),
+    ),
     "integral, current and bristles on a bus that saturates": made(
         jm.PositionPID(jm.ErrorIntegral(), jm.VoltageLimit()),
         jm.PositionPIDParams(6.0, 0.02, jm.IntegralParams(30.0), jm.VoltageLimitParams(8.0)),
@@ -133,6 +140,25 @@ def test_steps_of_their_own_rows_without_power_and_a_start_that_is_not_rest(kind
     close(parallel[0], sequential[0], 1e-12, BENT)
 
 
+def test_rooms_of_their_own_rows():
+    _, angle, speed = motion()
+    room = jnp.linspace(15.0, 40.0, ROWS)
+    sequential, parallel = both("temperature", (jm.Input(jnp.full(ROWS, 0.1), None, None, room), angle, speed), 0.5)
+    assert float(sequential[1].temperature[-1]) > 45
+    close(parallel, sequential, 1e-12)
+
+
+def test_what_is_no_number_stays_where_it_came_from():
+    command, angle, speed = motion()
+    outs = [out for _, out in both("current and bristles", (command, angle, speed.at[100].set(jnp.nan)))]
+    clean = both("current and bristles", (command, angle, speed))[1][1]
+    for name in ("current", "motor_torque"):
+        sequential, parallel = (np.asarray(getattr(out, name)) for out in outs)
+        np.testing.assert_array_equal(np.isnan(parallel), np.isnan(sequential))
+        assert np.isnan(parallel[101:]).all()
+        np.testing.assert_array_equal(parallel[:100], getattr(clean, name)[:100])
+
+
 @pytest.mark.parametrize("kind", ["temperature", "integral, current and bristles on a bus that saturates"])
 def test_float32(kind):
     params = jax.tree.map(lambda x: jnp.asarray(x, jnp.float32), KINDS[kind][1])
@@ -188,7 +214,12 @@ class Tuned(jm.VoltageDrive):
     """A drive of a user's own."""
 
 
+class Foldback(jm.Actuator):
+    """An actuator of a user's own."""
+
+
 REFUSED = {
+    "Foldback": (Foldback(jm.Motor(jm.QuasiStatic()), jm.VoltageDrive()), None),
     "CurrentRateLimit": made(winding=inductive(jm.CurrentRateLimit(), jm.CurrentRateLimitParams(2e4))),
     "SlewLimiter": made(setpoint=jm.SlewLimiter()),
     "Delay": made(delay=jm.Delay(4)),
@@ -202,10 +233,10 @@ REFUSED = {
 
 @pytest.mark.parametrize("stage", REFUSED)
 def test_refused(stage):
-    actuator, params = REFUSED[stage]
-    rows = motion()
-    with pytest.raises(ValueError, match=f"which is not so with {stage}: replay without it"):
-        jm.replay(actuator, KINDS["current"][0].init(KINDS["current"][1]), params, *rows, STEP, parallel=True)
+    actuator, rows = REFUSED[stage][0], motion()
+    params = KINDS["current"][1]
+    with pytest.raises(ValueError, match=f"parallel=True cannot replay {stage}, of which no line"):
+        jm.replay(actuator, KINDS["current"][0].init(params), params, *rows, STEP, parallel=True)
 
 
 def test_a_winding_that_warms_is_refused():
