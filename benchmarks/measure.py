@@ -3,9 +3,11 @@
 import os
 import platform
 import statistics
+import threading
 import time
 
 import jax
+import numpy as np
 
 
 def compiled(function, *arguments):
@@ -31,6 +33,24 @@ def race(calls, repeats):
             jax.block_until_ready(call())
             taken[name].append(time.perf_counter() - begun)
     return {name: {"best": min(seen), "median": statistics.median(seen)} for name, seen in taken.items()}
+
+
+def free_cores(seconds=0.2):
+    """How many cores this process gets when it asks for all of them [1]; what others take is missing."""
+    numbers = np.linspace(0, 1, 1 << 14)
+    wall, processor = time.perf_counter(), time.process_time()
+
+    def work():
+        out = np.empty_like(numbers)
+        while time.perf_counter() < wall + seconds:
+            np.sin(numbers, out=out)
+
+    threads = [threading.Thread(target=work) for _ in range(os.cpu_count() or 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return (time.process_time() - processor) / (time.perf_counter() - wall)
 
 
 def machine():

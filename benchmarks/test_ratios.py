@@ -5,6 +5,7 @@ import pytest
 from derivatives import compiling, derivatives, memory
 from fleet import ALIKE, measured
 from forward import forward
+from measure import free_cores
 from step_against_scan import alone
 
 SLACK = 1.15
@@ -13,7 +14,12 @@ SLACK = 1.15
 _TRIES = 3
 
 AIMS = {"gradient, shared": 4.5, "gradient": 6.0, "tangent": 2.3}
-"""At most how many forward runs each derivative may cost."""
+"""At most how many forward runs each derivative may cost, on two cores."""
+
+ON_ONE_CORE = {"gradient, shared": 5.5, "gradient": 8.0, "tangent": 2.7}
+"""The same where another process takes a core: derivatives split more loops than forward runs do."""
+
+_TWO_CORES = 1.8
 
 
 def best(measure, ratios):
@@ -41,10 +47,12 @@ def full(quick):
 
 @pytest.fixture(scope="module")
 def slopes(quick):
-    return best(
-        lambda: derivatives("full", 4096, 50 if quick else 500, np.float32, 7),
-        lambda row: [aim / row["ratios"][what] for what, aim in AIMS.items()],
-    )
+    def measure():
+        before = free_cores()
+        row = derivatives("full", 4096, 50 if quick else 500, np.float32, 7)
+        return row | {"free_cores": min(before, free_cores())}
+
+    return best(measure, lambda row: [aim / row["ratios"][what] for what, aim in AIMS.items()])
 
 
 def test_as_fast_as_a_hand_written_scan(full):
@@ -72,9 +80,10 @@ def test_one_motor_against_a_hand_written_scan(motor, aim, quick):
     assert row["speed_of_hand_written"] > aim / SLACK
 
 
-@pytest.mark.parametrize(("what", "aim"), AIMS.items())
-def test_derivatives(slopes, what, aim):
-    assert slopes["ratios"][what] < aim * SLACK
+@pytest.mark.parametrize("what", AIMS)
+def test_derivatives(slopes, what):
+    aims = AIMS if slopes["free_cores"] > _TWO_CORES else ON_ONE_CORE
+    assert slopes["ratios"][what] < aims[what] * SLACK
 
 
 def test_gradient_in_parts(quick):
