@@ -2,12 +2,11 @@
 
 import jax
 import jax.numpy as jnp
+from jaxtyping import Array, Float
 
-from ._stage import Scalar
 
-
-def bounded(x: Scalar, lower: Scalar, upper: Scalar) -> Scalar:
-    """`jnp.clip`; exactly on a bound its derivative is that of `x`.
+def bounded(x: Float[Array, "..."], lower: Float[Array, "..."], upper: Float[Array, "..."]) -> Float[Array, "..."]:
+    """`jnp.clip`; exactly on a bound its derivative is that of `x`, or the bounds' mean where they leave no room.
 
     The derivatives of minimum and maximum share a tie out between their arguments, at the price of two divisions
     each: in the derivative of a step with seven limits these were most of all divisions.
@@ -23,4 +22,5 @@ def _bounded(x, lower, upper):
 @_bounded.defjvp
 def _(primals, tangents):
     (x, lower, upper), (dx, d_lower, d_upper) = primals, tangents
-    return _bounded(x, lower, upper), jnp.where(x < lower, d_lower, jnp.where(x > upper, d_upper, dx))
+    inside = jnp.where(lower < upper, dx, (d_lower + d_upper) / 2)
+    return _bounded(x, lower, upper), jnp.where(x < lower, d_lower, jnp.where(x > upper, d_upper, inside))

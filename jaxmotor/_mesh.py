@@ -105,8 +105,8 @@ def _time_to_reach(
     goal = acceleration - rate * target
     possible = possible & (goal != 0)
     gap = (target - speed) / jnp.where(possible, goal, jnp.ones_like(goal))
-    # A shaft at rest that is pushed back has stopped at once.
-    standing = (target == speed) & (target == 0) & (goal < 0)
+    # A shaft at rest that is pushed back has stopped at once, and so has one so slow that the gap rounds to nothing.
+    standing = (gap == 0) & (target == 0) & (goal < 0)
     possible = possible & ((gap > 0) | standing) & (rate * gap > -1) & jnp.isfinite(rate * gap)
     gap = jnp.where(possible, gap, jnp.zeros_like(gap))
     return jnp.where(possible, gap * log1p_ratio(rate * gap), never)

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float, Int
 
+from ._bounded import bounded
 from ._motor_numbers import Given, check_motor, float_arrays
 from ._saturation import Saturation
 
@@ -147,7 +148,7 @@ class OperatingRegion(eqx.Module):
         request = self._float(torque)
         too_low = jnp.where(request < bounds.lower, bounds.lower_saturation, _code(Saturation.NONE))
         saturation = jnp.where(request > bounds.upper, bounds.upper_saturation, too_low)
-        return jnp.minimum(jnp.maximum(request, bounds.lower), bounds.upper), saturation
+        return bounded(request, bounds.lower, bounds.upper), saturation
 
     def violation(self, speed: ArrayLike, torque: ArrayLike) -> Float[Array, "..."]:
         """How far the torque lies outside [N·m], 0 inside (RaiSim, `motorOperatingRegionViolation`)."""

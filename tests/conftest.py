@@ -10,9 +10,10 @@ import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
-# How long an example takes says something about the machine and its other work, nothing about the code.
-settings.register_profile("untimed", deadline=None)
-settings.load_profile("untimed")
+# How long an example takes says something about the machine and its other work, nothing about the code; and a run that
+# fails must fail again.
+settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.load_profile("repeatable")
 
 # For the whole run, because some modules are imported only when they are first used.
 install_import_hook(["jaxmotor", "sysid"], "beartype.beartype")

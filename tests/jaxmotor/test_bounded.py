@@ -18,7 +18,9 @@ from jaxmotor._bounded import bounded
         # On a bound it still moves, both to the inside and, as a limit is reached, with the bound left aside.
         (-1.0, -1.0, 2.0, (1, 0, 0)),
         (2.0, -1.0, 2.0, (1, 0, 0)),
-        (0.0, 0.0, 0.0, (1, 0, 0)),
+        # Without room it does not move: symmetric bounds leave nothing, two that move alike take it along.
+        (0.0, 0.0, 0.0, (0, 0.5, 0.5)),
+        (-3.0, -3.0, -3.0, (0, 0.5, 0.5)),
         (7.0, -np.inf, np.inf, (1, 0, 0)),
         (np.inf, -1.0, 2.0, (0, 0, 1)),
     ],

@@ -161,3 +161,20 @@ def test_steady_friction(speed):
     drag = jm.ViscousDrag().torque(jm.ViscousDragParams(0.02), jnp.ones(()), w)
     expected = {1.0: -0.12, -1.0: 0.12, 0.05: -0.139940, 0.1: -0.120394}[speed]
     assert float(torque + drag) == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("gear", [jm.Gear(), jm.LossyGear()], ids=["stiff", "lossy"])
+def test_a_shaft_too_slow_for_the_numbers_is_not_pushed_by_its_friction(gear, dtype):
+    """At the smallest normal speeds the time to stop rounds to nothing."""
+
+    @jax.jit
+    @jax.vmap
+    def fastest(speed):
+        bench, params, volts = coasting(jnp.asarray(1.0), gear, jnp.asarray(0.125), jnp.asarray(0.0), jnp.asarray(0.0))
+        params, volts = jax.tree.map(lambda x: jnp.asarray(x, dtype), (params, volts))
+        state, out = jm.rollout(bench, bench.init(params, 0.0, speed), params, jnp.full(5, volts), dtype(1e-3))
+        return jnp.maximum(jnp.max(jnp.abs(out.qvel)), jnp.abs(state.qvel))
+
+    speeds = np.asarray([k * s * np.finfo(dtype).tiny for k in (1, 3, 100, 1e10) for s in (1, -1)], dtype)
+    np.testing.assert_array_equal(fastest(jnp.asarray(speeds)), np.abs(speeds))

@@ -265,6 +265,12 @@ def test_gradients_equal_central_differences(numbers, speed_share, torque_share)
         np.testing.assert_allclose(slope[k], (ahead - behind) / (2 * h), rtol=1e-5, atol=1e-14 * scale / h)
 
 
+def test_the_gradient_beyond_overspeed_for_a_request_on_the_core():
+    """At 6 V of back-EMF, R tau / Kt = 1 V and 3 V of bus, both bounds are -tau_peak, and so is the torque."""
+    slope = slope_jit(tuple(map(jnp.asarray, (1.0, 1.0, 1.0, 3.0, 1.0))), jnp.asarray(6.0), jnp.asarray(-1.0))
+    np.testing.assert_array_equal(slope, [0, 0, 0, 0, -1, 0, 0])
+
+
 def test_a_million_requests_stay_inside():
     rng = np.random.default_rng(0)
     region = OperatingRegion(0.4, 0.1, 0.1, 24, 3)
