@@ -104,12 +104,11 @@ def _before(after: Any, first: PyTree, known: PyTree, rows: PyTree) -> PyTree:
     """The states before each row of what `after(moving, known, row)` moves, which is `first` before the first."""
     if not jax.tree_util.tree_leaves(first):
         return first
-    one = jax.tree_util.tree_map(jnp.ones_like, first)
+    # Around zero and not around `first`: in float32 the offset would be a small difference of large numbers.
+    zero, one = jax.tree_util.tree_map(jnp.zeros_like, first), jax.tree_util.tree_map(jnp.ones_like, first)
     # No state of a part acts on another one, so the slopes of all come from one tangent.
-    end, slope = jax.vmap(lambda known, row: jax.jvp(lambda x: after(x, known, row), (first,), (one,)))(known, rows)
-    # The first line begins at `first`, the others pass through what they make of it.
-    offset = jax.tree_util.tree_map(lambda y, a, x: (y - a * x).at[0].set(y[0]), end, slope, first)
-    slope = jax.tree_util.tree_map(lambda a: a.at[0].set(0), slope)
+    offset, slope = jax.vmap(lambda known, row: jax.jvp(lambda x: after(x, known, row), (zero,), (one,)))(known, rows)
+    offset = jax.tree_util.tree_map(lambda b, a, x: b.at[0].add(a[0] * x), offset, slope, first)
     _, ends = jax.lax.associative_scan(_one_after_the_other, (slope, offset))
     return jax.tree_util.tree_map(lambda x, end: jnp.concatenate([x[None], end[:-1]]), first, ends)
 
