@@ -1,4 +1,4 @@
-"""A clip whose derivative is a choice between three, not a mean of them."""
+"""A clip whose derivative is a choice: no tie between a number and its bound is shared out."""
 
 import jax
 import jax.numpy as jnp

@@ -45,29 +45,25 @@ def _one(like):
     return jnp.where(like == like, jnp.ones_like(like), like)
 
 
-@jax.custom_jvp
-def _kept(x, like):
-    del like
-    return x
+def _same(rule):
+    """x, and in a derivative what `rule(x, dx, like)` makes of it and of its tangent."""
+
+    @jax.custom_jvp
+    def same(x, like):
+        del like
+        return x
+
+    @same.defjvp
+    def _(primals, tangents):
+        (x, like), (dx, _) = primals, tangents
+        return rule(x, dx, like)
+
+    return same
 
 
-@_kept.defjvp
-def _(primals, tangents):
-    (x, like), (dx, _) = primals, tangents
-    one = _one(like)
-    return x / one, dx / one
-
-
-@jax.custom_jvp
-def _kept_value(x, like):
-    del like
-    return x
-
-
-@_kept_value.defjvp
-def _(primals, tangents):
-    (x, like), (dx, _) = primals, tangents
-    return x / _one(like), dx
+_kept = _same(lambda x, dx, like: (x / _one(like), dx / _one(like)))
+_kept_value = _same(lambda x, dx, like: (x / _one(like), dx))
+_ready = _same(lambda x, dx, like: (jnp.where(like == like, x, like), dx))
 
 
 @jax.custom_jvp
@@ -81,15 +77,3 @@ def _(primals, tangents):
     (x, like), (dx, _) = primals, tangents
     one = _one(like)
     return _kept_sine(x, like) / one, jnp.cos(x) / one * dx
-
-
-@jax.custom_jvp
-def _ready(x, like):
-    del like
-    return x
-
-
-@_ready.defjvp
-def _(primals, tangents):
-    (x, like), (dx, _) = primals, tangents
-    return jnp.where(like == like, x, like), dx

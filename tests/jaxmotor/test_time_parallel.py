@@ -73,9 +73,7 @@ KINDS = {
         bristle_params=LUGRE[1],
         **BUS,
     ),
-    "travelling target": made(
-        jm.VelocityPI(jm.TargetIntegral()), jm.VelocityPIParams(0.1, jm.IntegralParams(2.0)), setpoint=jm.NoSlew()
-    ),
+    "travelling target": made(jm.VelocityPI(jm.TargetIntegral()), jm.VelocityPIParams(0.1, jm.IntegralParams(2.0))),
     "torque space": made(
         jm.TorqueSpacePID(integral=jm.ErrorIntegral()), jm.TorqueSpacePIDParams(0.2, 1e-3, jm.IntegralParams(0.5))
     ),
